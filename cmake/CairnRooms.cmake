@@ -1,0 +1,52 @@
+# A room is a folder src/cairn/<name> built as the target cairn_<name>. Its
+# sources may include its own headers and those of the rooms it names: each
+# room has an include root of its own (a link in the build tree), so an
+# include that the layering forbids is a file that is not found.
+
+add_library(cairn_options INTERFACE)
+add_library(cairn::options ALIAS cairn_options)
+target_compile_features(cairn_options INTERFACE cxx_std_23)
+add_library(cairn_warnings INTERFACE)
+target_compile_options(cairn_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion
+                       -Wshadow -Wnon-virtual-dtor)
+if(CAIRN_WERROR)
+  target_compile_options(cairn_warnings INTERFACE -Werror)
+endif()
+if(CAIRN_SANITIZE)
+  string(REPLACE ";" "," _san "${CAIRN_SANITIZE}")
+  add_compile_options(-fsanitize=${_san} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${_san})
+endif()
+if(CAIRN_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+if(CAIRN_TIDY)
+  find_program(CLANG_TIDY NAMES clang-tidy-19 REQUIRED)
+  set(CMAKE_CXX_CLANG_TIDY ${CLANG_TIDY} --quiet)
+endif()
+
+set(CAIRN_ROOMS "" CACHE INTERNAL "")
+
+function(cairn_room name)
+  cmake_parse_arguments(ROOM "" "" "ROOMS;LINK;LINK_PRIVATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cairn/${name}/*.cpp)
+  set(root ${PROJECT_BINARY_DIR}/rooms/${name})
+  file(MAKE_DIRECTORY ${root}/cairn)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/cairn/${name} ${root}/cairn/${name} SYMBOLIC)
+  set(target cairn_${name})
+  if(sources)
+    set(scope PUBLIC)
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PRIVATE cairn_warnings ${ROOM_LINK_PRIVATE})
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
+  add_library(cairn::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  list(TRANSFORM ROOM_ROOMS PREPEND cairn_)
+  target_link_libraries(${target} ${scope} cairn_options ${ROOM_ROOMS} ${ROOM_LINK})
+  set(CAIRN_ROOMS ${CAIRN_ROOMS} ${name} CACHE INTERNAL "")
+endfunction()
