@@ -1,0 +1,117 @@
+// Graph: the operators of one forward pass, symbolic in tokens and context, and
+// the tensors they read. Sized by memory, timed by cost, run by engines; a new
+// operator has its tensors, FLOPs and bytes here and nowhere else.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/base/units.h"
+#include "cairn/model/spec.h"
+
+namespace cairn {
+
+/// What a tensor is for. Names follow GGUF's; quantisation recipes and layouts
+/// decide by role.
+enum class TensorRole : std::uint8_t {
+  token_embedding, position_embedding, output_norm, output,
+  attn_norm, attn_q, attn_k, attn_v, attn_output, attn_q_norm, attn_k_norm, attn_sinks,
+  attn_q_a, attn_q_a_norm, attn_q_b, attn_kv_a, attn_kv_a_norm, attn_k_b, attn_v_b,
+  post_attn_norm, ffn_norm, post_ffn_norm,
+  ffn_gate, ffn_up, ffn_down,
+  router, router_bias,
+  expert_gate, expert_up, expert_down,
+  shared_gate, shared_up, shared_down, shared_router,
+  bias,
+};
+
+/// GGUF's name of a role without layer and suffix: "attn_q", "ffn_down_exps" ...
+std::string_view role_name(TensorRole role);
+
+struct Tensor {
+  TensorRole role = TensorRole::bias;
+  std::int32_t layer = -1;     // -1: outside the layers
+  std::int64_t rows = 1;       // output features; vocabulary for embeddings
+  std::int64_t columns = 1;    // input features, contiguous in memory
+  std::int64_t experts = 1;    // stacked matrices of this shape
+  /// Always kept in 32 or 16 bits by every format: norms, biases, sinks, router.
+  bool vector = false;
+
+  [[nodiscard]] std::int64_t weights() const { return rows * columns * experts; }
+};
+
+enum class OperatorKind : std::uint8_t {
+  embedding,      // one row of a table per token
+  norm,           // also the element-wise operators fused with it
+  linear,         // y = x W
+  expert_linear,  // the chosen experts' matrices, grouped
+  attention,      // scores, softmax and weighted sum, over the KV cache
+  elementwise,    // rope, activation, residual
+  router,         // gate scores and top-k choice
+};
+
+/// The work of one step: a batch of sequences, each adding tokens to a context.
+struct Step {
+  double sequences = 1;           // sequences in the batch
+  double tokens_per_sequence = 1; // new tokens each: 1 in decode, the chunk in prefill
+  double context = 0;             // positions already in the cache of each sequence
+  double output_tokens = 1;       // positions whose logits are wanted, in all
+
+  [[nodiscard]] double tokens() const { return sequences * tokens_per_sequence; }
+};
+
+struct Operator {
+  OperatorKind kind = OperatorKind::elementwise;
+  std::int32_t layer = -1;
+  std::int32_t tensor = -1;       // index in Graph::tensors; -1: no weight
+  std::int64_t input = 0;         // features per token in
+  std::int64_t output = 0;        // features per token out
+  std::int64_t experts = 1;       // of an expert_linear: how many there are ...
+  std::int64_t experts_per_token = 1;  // ... and how many a token uses
+  AttentionSpec attention;        // of an attention operator
+  bool output_only = false;       // runs only on the positions whose logits are wanted
+};
+
+struct Graph {
+  ModelSpec spec;
+  std::vector<Tensor> tensors;
+  std::vector<Operator> operators;
+};
+
+/// Builds the graph. The spec is assumed valid (readers validate).
+Graph build_graph(ModelSpec spec);
+
+/// Positions a query attends to, averaged over the new tokens of a step:
+/// causal, and limited by the window. Units: positions per query.
+double attended_positions(const AttentionSpec& a, double context, double new_tokens);
+
+/// Multiply-adds counted as two FLOPs.
+///   linear:    2 * tokens * in * out
+///   experts:   the same, times experts per token
+///   attention: 2 * tokens * heads * attended * (head_dim + v_head_dim); MLA in decode
+///              works on the latent: head_dim = kv_lora + rope, v_head_dim = kv_lora
+Flops flops(const Operator& op, const Step& step);
+
+/// Distinct experts that `tokens` tokens touch when each picks k of n at random:
+/// n * (1 - (1 - k/n)^tokens).
+double expected_experts(double experts, double per_token, double tokens);
+
+/// Parameters of the model by part. `active` counts what one token uses.
+struct ParameterCount {
+  std::int64_t total = 0;
+  std::int64_t active = 0;
+  std::int64_t embedding = 0;   // token and position tables, and the head if untied
+  std::int64_t attention = 0;
+  std::int64_t dense_ffn = 0;   // dense and shared-expert feed-forward
+  std::int64_t experts = 0;     // routed experts and routers
+  std::int64_t norms = 0;
+};
+ParameterCount count_parameters(const Graph& graph);
+
+/// Elements that one position adds to the KV cache of a layer: K and V, or the
+/// MLA latent (kv_lora + rope, once).
+std::int64_t kv_elements_per_token(const AttentionSpec& a);
+
+}  // namespace cairn

@@ -1,0 +1,81 @@
+// ModelSpec: the architecture of a model in one normalised form, whatever file
+// it came from (config.json, GGUF metadata, Cairn's catalogue). The Graph is
+// built from it and from nothing else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cairn {
+
+/// How a layer mixes positions.
+enum class AttentionKind : std::uint8_t {
+  full,     // every earlier position
+  sliding,  // the last `window` positions
+  chunked,  // the positions of the same chunk of `window` (Llama 4)
+  mla,      // multi-head latent attention: one compressed latent per position (DeepSeek V2)
+};
+
+struct AttentionSpec {
+  AttentionKind kind = AttentionKind::full;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;    // of queries and keys; for MLA qk_nope + qk_rope
+  std::int64_t v_head_dim = 0;  // of values
+  std::int64_t window = 0;      // positions, for sliding and chunked
+  bool qkv_bias = false;
+  bool o_bias = false;
+  bool qk_norm = false;       // RMS norm on queries and keys, per head (Qwen 3, Gemma 3)
+  std::int64_t qk_norm_dim_q = 0;  // weights of those norms; head_dim where per head
+  std::int64_t qk_norm_dim_k = 0;
+  bool sinks = false;         // one learned logit per head (gpt-oss)
+  bool output_gate = false;   // q projection twice as wide, half of it a gate
+  bool shares_kv = false;     // uses the KV cache of an earlier layer: no K and V of its own
+  // MLA only.
+  std::int64_t q_lora_rank = 0;  // 0: queries are projected directly
+  std::int64_t kv_lora_rank = 0;
+  std::int64_t qk_nope_head_dim = 0;
+  std::int64_t qk_rope_head_dim = 0;
+};
+
+struct FeedForwardSpec {
+  bool gated = true;               // gate, up and down; else up and down
+  bool bias = false;
+  std::int64_t intermediate = 0;   // of the dense part; 0 where the layer has none
+  // Mixture of experts; experts = 0 for a dense layer.
+  std::int64_t experts = 0;
+  std::int64_t experts_per_token = 0;
+  std::int64_t expert_intermediate = 0;
+  std::int64_t shared_intermediate = 0;  // all shared experts together; 0: none
+  bool shared_gate = false;              // a learned gate on the shared expert (Qwen 2 MoE)
+  bool router_bias = false;              // a bias or correction term per expert
+  bool expert_bias = false;              // biases in the experts' projections (gpt-oss)
+};
+
+struct LayerSpec {
+  AttentionSpec attention;
+  FeedForwardSpec feed_forward;
+  std::int64_t norms = 2;   // norms over the hidden size: 2, or 4 with post norms (Gemma 2/3)
+  bool norm_bias = false;   // LayerNorm with bias
+};
+
+struct ModelSpec {
+  std::string id;            // "meta-llama/Llama-3.1-8B"
+  std::string architecture;  // as the file names it: "LlamaForCausalLM"
+  std::string family;        // "llama", "qwen3-moe", "deepseek-v3" ...
+  std::int64_t hidden = 0;
+  std::int64_t vocabulary = 0;
+  std::int64_t max_context = 0;          // positions the model was made for
+  std::int64_t position_embeddings = 0;  // rows of a learned position table; 0: none
+  bool tied_embeddings = false;          // output head shares the token embedding
+  bool output_bias = false;
+  bool final_norm_bias = false;
+  std::vector<LayerSpec> layers;
+  /// The weight format in which the model was published ("bf16", "fp8-block",
+  /// "mxfp4" ...): the name of a WeightFormat.
+  std::string published_format = "bf16";
+};
+
+}  // namespace cairn

@@ -1,0 +1,57 @@
+// WeightFormat: which TensorType each tensor of a graph gets. Uniform formats
+// (bf16, fp8, awq-int4, mxfp4 ...) and llama.cpp's mixed recipes (q4_k_m ...).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/base/result.h"
+#include "cairn/model/graph.h"
+#include "cairn/model/tensor_type.h"
+
+namespace cairn {
+
+/// A graph with a storage type for each tensor.
+struct BoundWeights {
+  std::string format;
+  /// One per Graph::tensors, pointing into the TensorTypes it was bound with.
+  std::vector<const TensorType*> types;
+  /// The format's exact recipe is not public (Unsloth dynamic): a stand-in.
+  bool approximate = false;
+
+  [[nodiscard]] Bytes bytes(const Graph& graph, std::size_t tensor) const;
+  [[nodiscard]] Bytes total(const Graph& graph) const;
+};
+
+struct WeightFormatInfo {
+  std::string name;           // "q4_k_m"
+  std::string kind;           // "gguf" or "checkpoint"
+  std::string description;
+  std::string description_zh;
+  std::vector<std::string> aliases;
+};
+
+class WeightFormats {
+ public:
+  /// `formats` is data/models/weight_formats.yaml.
+  static Result<WeightFormats> load(Node formats, const TensorTypes& types);
+  [[nodiscard]] const WeightFormatInfo* find(std::string_view name) const;
+  [[nodiscard]] const std::vector<WeightFormatInfo>& all() const;
+  /// Assigns a type to every tensor of `graph`, or says why the format cannot hold it.
+  [[nodiscard]] Result<BoundWeights> bind(const Graph& graph, std::string_view format) const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// A format of the KV cache.
+struct KvFormat {
+  std::string name;       // "fp16", "fp8", "q8_0" ...
+  const TensorType* type = nullptr;
+};
+
+}  // namespace cairn
