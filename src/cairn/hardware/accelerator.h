@@ -1,0 +1,94 @@
+// Accelerator: one device of the catalogue as the cost and memory models see
+// it. Every figure with its source stays in the catalogue's own record
+// (AcceleratorCatalogue::record), which `cairn gpus show` prints.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cairn/base/result.h"
+#include "cairn/base/units.h"
+#include "cairn/data/document.h"
+
+namespace cairn {
+
+/// Number types for which a device has a peak rate. `*_vector`: the shader
+/// ALUs; the others: matrix units with 32-bit accumulation, dense.
+enum class ComputeType : std::uint8_t {
+  f32_vector,
+  f16_vector,
+  tf32,
+  f16,
+  bf16,
+  fp8,
+  int8,
+  int4,
+  fp6,
+  fp4,
+};
+constexpr std::size_t kComputeTypes = 10;
+std::string_view name_of(ComputeType type);
+
+enum class Status : std::uint8_t { shipping, announced, end_of_life, unknown };
+std::string_view name_of(Status status);
+
+/// How devices of one node reach each other without the host.
+enum class Topology : std::uint8_t {
+  none,       // through the host's PCIe
+  full_mesh,  // a direct link to every peer (xGMI)
+  switched,   // full rate to any peer (NVSwitch)
+  bridge,     // pairs (NVLink bridge)
+};
+
+/// Device-to-device links of a node.
+struct ScaleUp {
+  Topology topology = Topology::none;
+  std::string link;                         // "infinity-fabric", "nvlink"
+  std::optional<BytesPerSecond> per_device; // one direction, all links of a device
+  std::optional<BytesPerSecond> per_peer;   // one direction, to one peer
+  int max_devices = 1;
+};
+
+struct Accelerator {
+  std::string id;            // "rx-7900-xtx"
+  std::string name;          // "Radeon RX 7900 XTX"
+  std::string vendor;        // "amd", "nvidia"
+  std::string family;        // "radeon", "instinct" ...
+  std::string architecture;  // "rdna3", "cdna3", "hopper"
+  std::string target;        // "gfx1100", "sm_90"; empty if unknown
+  Status status = Status::unknown;
+  /// Cannot run without being told so: CPUs and whole racks of the catalogue.
+  bool is_gpu = true;
+
+  int compute_units = 0;      // CUs (AMD) or SMs (NVIDIA)
+  Hertz boost_clock{};
+  Bytes memory{};             // what the vendor sells
+  std::optional<Bytes> usable_memory;  // what the driver reports
+  BytesPerSecond bandwidth{};
+  Bytes l2{};
+  Bytes last_level_cache{};   // Infinity Cache; 0 where there is none or it is unknown
+  std::array<std::optional<FlopsPerSecond>, kComputeTypes> peak{};
+  std::optional<Watts> board_power;
+  std::optional<Watts> idle_power;
+  int pcie_generation = 0;    // 0: unknown
+  int pcie_lanes = 0;
+  ScaleUp scale_up;
+  bool unified_memory = false;  // an APU: the device memory is the host's
+
+  [[nodiscard]] std::optional<FlopsPerSecond> peak_of(ComputeType t) const {
+    return peak[static_cast<std::size_t>(t)];
+  }
+  /// Device memory that software sees: the reported size where a source gives
+  /// it, else the nominal size.
+  [[nodiscard]] Bytes capacity() const { return usable_memory.value_or(memory); }
+  /// One direction of the host link; nothing where the slot is unknown.
+  [[nodiscard]] std::optional<BytesPerSecond> pcie_bandwidth() const;
+};
+
+/// Reads one catalogue record (data/schema/accelerator.yaml).
+Result<Accelerator> read_accelerator(Node record);
+
+}  // namespace cairn

@@ -1,0 +1,33 @@
+// The accelerator catalogue: data/hardware/accelerators/*.yaml by id and alias.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/data/image.h"
+#include "cairn/hardware/accelerator.h"
+
+namespace cairn {
+
+class AcceleratorCatalogue {
+ public:
+  /// Reads every record of the image.
+  static Result<AcceleratorCatalogue> load(const Image& image);
+
+  [[nodiscard]] const std::vector<Accelerator>& all() const { return accelerators_; }
+  /// By id or alias, case-insensitive; spaces and underscores count as dashes.
+  /// An unknown name is an error that names the nearest ones.
+  [[nodiscard]] Result<const Accelerator*> find(std::string_view name) const;
+  /// The catalogue record of an accelerator: every figure with its source.
+  [[nodiscard]] Node record(const Accelerator& accelerator) const;
+
+ private:
+  std::vector<Accelerator> accelerators_;
+  std::vector<Node> records_;  // as accelerators_
+  std::vector<std::pair<std::string, std::size_t>> names_;  // normalised, sorted
+  std::optional<Image> image_;  // keeps the records mapped
+};
+
+}  // namespace cairn

@@ -1,0 +1,206 @@
+#include "cairn/hardware/prices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "cairn/data/csv.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::array<std::pair<PriceKind, std::string_view>, 5> kKinds{{
+    {PriceKind::msrp, "msrp"},
+    {PriceKind::street, "street"},
+    {PriceKind::cloud_on_demand, "cloud-on-demand"},
+    {PriceKind::cloud_reserved, "cloud-reserved"},
+    {PriceKind::cloud_spot, "cloud-spot"},
+}};
+
+
+Result<Price> read_price(const Row& row, std::span<const std::uint32_t> c) {
+  Price out;
+  CAIRN_TRY(const std::string_view accelerator, row.required(c[0]));
+  out.accelerator = accelerator;
+  CAIRN_TRY(const auto amount, row.number(c[1]));
+  out.amount = amount.value_or(0);
+  out.currency = row.text(c[2]);
+  const auto kind =
+      std::ranges::find(kKinds, row.text(c[3]), [](const auto& k) { return k.second; });
+  if (kind == kKinds.end()) {
+    return fail(bad_input("unknown kind of price").at(row.where()).got(row.text(c[3])));
+  }
+  out.kind = kind->first;
+  out.provider = row.text(c[4]);
+  out.region = row.text(c[5]);
+  out.date = row.text(c[6]);
+  out.source = row.text(c[7]);
+  out.confirmed = row.text(c[8]) != "false";
+  return out;
+}
+
+Result<std::vector<std::uint32_t>> columns(const Table& table,
+                                           std::span<const std::string_view> names) {
+  std::vector<std::uint32_t> out;
+  for (const std::string_view name : names) {
+    CAIRN_TRY(const std::uint32_t index, table.column(name));
+    out.push_back(index);
+  }
+  return out;
+}
+
+Result<std::vector<Price>> read_prices(const Image& image) {
+  CAIRN_TRY(const Node root, image.root("prices/accelerators.csv"));
+  CAIRN_TRY(const Table table, Table::from(root));
+  constexpr std::array<std::string_view, 9> kNames{"accelerator", "amount", "currency",
+                                                   "kind",        "provider", "region",
+                                                   "date",        "source_url", "confirmed"};
+  CAIRN_TRY(const auto c, columns(table, kNames));
+  std::vector<Price> out;
+  for (std::uint32_t i = 0; i < table.rows(); ++i) {
+    CAIRN_TRY(Price price, read_price(table.row(i), c));
+    out.push_back(std::move(price));
+  }
+  return out;
+}
+
+Result<std::vector<ExchangeRate>> read_rates(const Image& image) {
+  CAIRN_TRY(const Node root, image.root("prices/exchange_rates.csv"));
+  CAIRN_TRY(const Table table, Table::from(root));
+  constexpr std::array<std::string_view, 4> kNames{"currency", "per_usd", "date", "source_url"};
+  CAIRN_TRY(const auto c, columns(table, kNames));
+  std::vector<ExchangeRate> out;
+  for (std::uint32_t i = 0; i < table.rows(); ++i) {
+    const Row row = table.row(i);
+    CAIRN_TRY(const auto rate, row.number(c[1]));
+    if (!rate || *rate <= 0) {
+      return fail(bad_input("not an exchange rate").at(row.where()).got(row.text(c[1])));
+    }
+    out.push_back({std::string(row.text(c[0])), *rate, std::string(row.text(c[2])),
+                   std::string(row.text(c[3]))});
+  }
+  return out;
+}
+
+Result<std::vector<Electricity>> read_electricity(const Image& image) {
+  CAIRN_TRY(const Node root, image.root("prices/electricity.csv"));
+  CAIRN_TRY(const Table table, Table::from(root));
+  constexpr std::array<std::string_view, 5> kNames{"region", "usd_per_kwh", "date", "source_url",
+                                                   "note"};
+  CAIRN_TRY(const auto c, columns(table, kNames));
+  std::vector<Electricity> out;
+  for (std::uint32_t i = 0; i < table.rows(); ++i) {
+    const Row row = table.row(i);
+    CAIRN_TRY(const auto price, row.number(c[1]));
+    if (!price) continue;  // rows that give only a PUE
+    out.push_back({std::string(row.text(c[0])), *price, std::string(row.text(c[2])),
+                   std::string(row.text(c[3])), std::string(row.text(c[4]))});
+  }
+  return out;
+}
+
+// Months since year 0; dates are YYYY, YYYY-MM or YYYY-MM-DD. -1 if undated.
+int month_of(std::string_view date) {
+  if (date.size() < 4) return -1;
+  const auto year = parse_number(date.substr(0, 4));
+  if (!year) return -1;
+  const auto month = date.size() >= 7 ? parse_number(date.substr(5, 2)) : std::nullopt;
+  return static_cast<int>(*year) * 12 + static_cast<int>(month.value_or(1)) - 1;
+}
+
+// The quotes within half a year of the newest; all of them if none is dated.
+std::vector<const Price*> newest(std::vector<const Price*> quotes) {
+  constexpr int kMonths = 6;
+  int last = -1;
+  for (const Price* p : quotes) last = std::max(last, month_of(p->date));
+  std::erase_if(quotes, [last](const Price* p) { return month_of(p->date) < last - kMonths; });
+  return quotes;
+}
+
+// Unconfirmed quotes give way to confirmed ones.
+std::vector<const Price*> prefer_confirmed(std::vector<const Price*> quotes) {
+  if (std::ranges::any_of(quotes, &Price::confirmed)) {
+    std::erase_if(quotes, [](const Price* p) { return !p->confirmed; });
+  }
+  return quotes;
+}
+
+}  // namespace
+
+std::string_view name_of(PriceKind kind) {
+  return std::ranges::find(kKinds, kind, [](const auto& k) { return k.first; })->second;
+}
+
+Result<PriceBook> PriceBook::load(const Image& image) {
+  PriceBook out;
+  CAIRN_TRY(out.prices_, read_prices(image));
+  CAIRN_TRY(out.rates_, read_rates(image));
+  CAIRN_TRY(out.electricity_, read_electricity(image));
+  return out;
+}
+
+std::vector<const Price*> PriceBook::of(std::string_view accelerator) const {
+  std::vector<const Price*> out;
+  for (const Price& p : prices_) {
+    if (p.accelerator == accelerator) out.push_back(&p);
+  }
+  return out;
+}
+
+std::optional<Price> PriceBook::median(std::vector<const Price*> quotes) const {
+  std::vector<std::pair<double, const Price*>> in_usd;
+  for (const Price* p : quotes) {
+    if (const auto usd = convert(p->amount, p->currency, "USD")) in_usd.emplace_back(*usd, p);
+  }
+  if (in_usd.empty()) return std::nullopt;
+  std::ranges::stable_sort(in_usd, {}, [](const auto& q) { return q.first; });
+  return *in_usd[(in_usd.size() - 1) / 2].second;
+}
+
+std::optional<Price> PriceBook::purchase(std::string_view accelerator) const {
+  std::vector<const Price*> street;
+  std::vector<const Price*> list;
+  for (const Price* p : of(accelerator)) {
+    if (p->kind == PriceKind::street) street.push_back(p);
+    if (p->kind == PriceKind::msrp) list.push_back(p);
+  }
+  if (auto price = median(newest(prefer_confirmed(std::move(street))))) return price;
+  return median(newest(prefer_confirmed(std::move(list))));
+}
+
+std::optional<Price> PriceBook::rental(std::string_view accelerator) const {
+  std::map<std::string, const Price*> by_provider;
+  for (const Price* p : of(accelerator)) {
+    if (p->kind != PriceKind::cloud_on_demand) continue;
+    const Price*& kept = by_provider[p->provider];
+    if (kept == nullptr || kept->date < p->date) kept = p;
+  }
+  std::vector<const Price*> quotes;
+  for (const auto& [provider, price] : by_provider) quotes.push_back(price);
+  return median(prefer_confirmed(std::move(quotes)));
+}
+
+Result<double> PriceBook::convert(double amount, std::string_view from,
+                                  std::string_view to) const {
+  const auto rate = [this](std::string_view currency) -> Result<double> {
+    if (currency == "USD") return 1.0;
+    const auto it = std::ranges::find(rates_, currency, &ExchangeRate::currency);
+    if (it != rates_.end()) return it->per_usd;
+    return fail(not_found("no exchange rate for this currency").got(currency));
+  };
+  CAIRN_TRY(const double per_usd_from, rate(from));
+  CAIRN_TRY(const double per_usd_to, rate(to));
+  return amount / per_usd_from * per_usd_to;
+}
+
+const Electricity* PriceBook::default_electricity() const {
+  const auto it = std::ranges::find_if(electricity_, [](const Electricity& e) {
+    return e.region == "World" && e.note.find("business") != std::string::npos;
+  });
+  return it != electricity_.end() ? &*it : nullptr;
+}
+
+}  // namespace cairn
