@@ -1,0 +1,73 @@
+// Engine: an inference program as far as sizing and timing need to know it, and
+// its reference configuration: what a prediction means when nothing is said.
+// Facts: data/engines/*.yaml, each with its sources.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/base/result.h"
+#include "cairn/base/units.h"
+#include "cairn/data/image.h"
+
+namespace cairn {
+
+/// How an engine divides memory and schedules; decides which memory model and
+/// which overheads apply.
+enum class EngineFamily : std::uint8_t { llama_cpp, vllm };
+
+/// How several devices of one machine share a model.
+enum class SplitMode : std::uint8_t {
+  none,
+  layer,   // llama.cpp --split-mode layer: consecutive layers on each device
+  tensor,  // tensor parallel, an all-reduce after attention and feed-forward
+};
+
+/// The knobs of one run. An engine's reference configuration fills them all.
+struct EngineConfig {
+  std::string version;             // the versions the parameters describe
+  bool flash_attention = true;
+  std::int64_t ubatch = 512;       // llama.cpp: tokens per device batch in prefill
+  std::int64_t batch = 2048;       // llama.cpp: logical batch
+  std::int64_t max_batched_tokens = 8192;  // vLLM: tokens per step
+  std::int64_t max_sequences = 256;        // vLLM: sequences per step
+  double memory_fraction = 0.9;    // vLLM: share of the device that it takes
+  std::int64_t block_tokens = 16;  // vLLM: positions per KV block
+  bool graph_capture = true;       // decode steps replayed as one device graph
+  std::string kv_format = "fp16";
+};
+
+struct EngineInfo {
+  std::string id;       // "llama.cpp", "llama.cpp-vulkan", "vllm"
+  std::string name;
+  EngineFamily family = EngineFamily::llama_cpp;
+  std::vector<std::string> aliases;
+  std::vector<std::string> vendors;        // of the accelerators it runs on
+  std::vector<std::string> architectures;  // empty: every one of these vendors
+  std::vector<std::string> format_kinds;   // "gguf", "checkpoint"
+  std::vector<std::string> formats;        // checkpoint formats it runs; empty: all of the kinds
+  std::vector<std::string> kv_formats;
+  SplitMode split = SplitMode::layer;
+  EngineConfig reference;
+
+  [[nodiscard]] bool supports_vendor(std::string_view vendor) const;
+};
+
+class EngineCatalogue {
+ public:
+  static Result<EngineCatalogue> load(const Image& image);
+  [[nodiscard]] const std::vector<EngineInfo>& all() const { return engines_; }
+  /// By id or alias; an unknown name is an error that names the nearest.
+  [[nodiscard]] Result<const EngineInfo*> find(std::string_view name) const;
+  [[nodiscard]] Node record(const EngineInfo& engine) const;
+
+ private:
+  std::vector<EngineInfo> engines_;
+  std::vector<Node> records_;
+  std::optional<Image> image_;
+};
+
+}  // namespace cairn
