@@ -32,10 +32,14 @@ std::string_view role_name(TensorRole role);
 
 struct Tensor {
   TensorRole role = TensorRole::bias;
+  /// Of a bias: the matrix it is added to; else the role itself.
+  TensorRole owner = TensorRole::bias;
   std::int32_t layer = -1;     // -1: outside the layers
   std::int64_t rows = 1;       // output features; vocabulary for embeddings
   std::int64_t columns = 1;    // input features, contiguous in memory
-  std::int64_t experts = 1;    // stacked matrices of this shape
+  /// Stacked matrices of this shape: experts, or the heads of attn_k_b and
+  /// attn_v_b, which GGUF stores one by one.
+  std::int64_t experts = 1;
   /// Always kept in 32 or 16 bits by every format: norms, biases, sinks, router.
   bool vector = false;
 
@@ -70,7 +74,7 @@ struct Operator {
   std::int64_t output = 0;        // features per token out
   std::int64_t experts = 1;       // of an expert_linear: how many there are ...
   std::int64_t experts_per_token = 1;  // ... and how many a token uses
-  AttentionSpec attention;        // of an attention operator
+  AttentionSpec attention = {};   // of an attention operator
   bool output_only = false;       // runs only on the positions whose logits are wanted
 };
 
@@ -87,26 +91,31 @@ Graph build_graph(ModelSpec spec);
 /// causal, and limited by the window. Units: positions per query.
 double attended_positions(const AttentionSpec& a, double context, double new_tokens);
 
-/// Multiply-adds counted as two FLOPs.
-///   linear:    2 * tokens * in * out
+/// Multiply-adds counted as two FLOPs; operators that only move data count 0.
+///   linear:    2 * tokens * in * out (also the router)
 ///   experts:   the same, times experts per token
 ///   attention: 2 * tokens * heads * attended * (head_dim + v_head_dim); MLA in decode
-///              works on the latent: head_dim = kv_lora + rope, v_head_dim = kv_lora
+///              (one new token) works on the latent: head_dim = kv_lora + rope,
+///              v_head_dim = kv_lora (DeepSeek-V2, arXiv:2405.04434, section 2.1)
+/// Operators marked output_only count step.output_tokens instead of all tokens.
 Flops flops(const Operator& op, const Step& step);
 
 /// Distinct experts that `tokens` tokens touch when each picks k of n at random:
 /// n * (1 - (1 - k/n)^tokens).
 double expected_experts(double experts, double per_token, double tokens);
 
-/// Parameters of the model by part. `active` counts what one token uses.
+/// Parameters of the model by part. The parts add up to the total.
 struct ParameterCount {
   std::int64_t total = 0;
+  /// What one token is multiplied with: all but the experts it does not choose
+  /// and an input table of its own (a lookup). OpenAI, DeepSeek and Moonshot
+  /// publish this number; Qwen adds the input table.
   std::int64_t active = 0;
   std::int64_t embedding = 0;   // token and position tables, and the head if untied
   std::int64_t attention = 0;
   std::int64_t dense_ffn = 0;   // dense and shared-expert feed-forward
   std::int64_t experts = 0;     // routed experts and routers
-  std::int64_t norms = 0;
+  std::int64_t norms = 0;       // over the hidden size, of queries and keys, of latents
 };
 ParameterCount count_parameters(const Graph& graph);
 

@@ -57,8 +57,12 @@ struct FeedForwardSpec {
 struct LayerSpec {
   AttentionSpec attention;
   FeedForwardSpec feed_forward;
-  std::int64_t norms = 2;   // norms over the hidden size: 2, or 4 with post norms (Gemma 2/3)
-  bool norm_bias = false;   // LayerNorm with bias
+  /// Norms over the hidden size: 2; 4 with a norm before and after each part
+  /// (Gemma 2/3, GLM-4-0414); 1 where attention and feed-forward run in parallel
+  /// on one norm (GPT-J, Falcon 7B, Command R).
+  std::int64_t norms = 2;
+  bool norms_after = false;  // the two norms follow the parts (OLMo 2, EXAONE 4)
+  bool norm_bias = false;    // LayerNorm with bias
 };
 
 struct ModelSpec {
@@ -70,8 +74,14 @@ struct ModelSpec {
   std::int64_t max_context = 0;          // positions the model was made for
   std::int64_t position_embeddings = 0;  // rows of a learned position table; 0: none
   bool tied_embeddings = false;          // output head shares the token embedding
+  bool output_head = true;               // false: a base model without a head (embedders)
   bool output_bias = false;
   bool final_norm_bias = false;
+  /// Multi-token-prediction layers that the checkpoint carries besides `layers`
+  /// (DeepSeek V3, GLM-4.5); they draft tokens and are no part of the graph.
+  std::int64_t mtp_layers = 0;
+  /// The file describes a multimodal model and this is its language model alone.
+  bool text_part = false;
   std::vector<LayerSpec> layers;
   /// The weight format in which the model was published ("bf16", "fp8-block",
   /// "mxfp4" ...): the name of a WeightFormat.
