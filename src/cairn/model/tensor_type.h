@@ -19,22 +19,32 @@ namespace cairn {
 /// directly; the cost model decides which path an engine takes.
 enum class NumberClass : std::uint8_t { f32, f16, bf16, fp8, int8, int4, fp6, fp4, other };
 
+/// Bytes that a tile of a matrix carries beside its weights: a scale for each
+/// 128 x 128 block of FP8 weights, a scale for each row, an index for each column.
+struct ScaleTile {
+  std::int64_t rows = 1;     // 0: the whole column
+  std::int64_t columns = 1;  // 0: the whole row
+  std::int64_t bytes = 0;
+};
+
 struct TensorType {
-  std::string name;                   // "q4_k", "bf16", "fp8", "awq-int4-g128" ...
-  std::int64_t block_weights = 1;     // weights per block, along the row
-  std::int64_t block_bytes = 4;       // bytes per block, scales included
-  std::optional<int> ggml_id;         // GGUF's type number
+  std::string name;                // "q4_k", "bf16", "fp8", "awq-int4-g128" ...
+  std::int64_t block_weights = 1;  // weights per block, along the row
+  std::int64_t block_bytes = 4;    // bytes per block, the block's own scales included
+  std::vector<ScaleTile> scales;   // what is shared by more than a block
+  std::optional<int> ggml_id;      // GGUF's type number
   NumberClass numbers = NumberClass::other;
 
-  [[nodiscard]] double bits_per_weight() const {
-    return 8.0 * static_cast<double>(block_bytes) / static_cast<double>(block_weights);
-  }
-  /// Bytes of `rows` rows of `columns` weights; each row is padded to whole blocks.
+  /// Of a large matrix: tiles that span a whole row or column count nothing.
+  [[nodiscard]] double bits_per_weight() const;
+  /// Bytes of one matrix of `rows` rows of `columns` weights; each row is padded
+  /// to whole blocks, and the matrix to whole tiles.
   [[nodiscard]] Bytes bytes(double rows, double columns) const;
 };
 
 class TensorTypes {
  public:
+  /// Types whose status is "removed" have no layout and are left out.
   static Result<TensorTypes> load(Node table);
   [[nodiscard]] const TensorType* find(std::string_view name) const;
   [[nodiscard]] const TensorType* find_ggml(int id) const;

@@ -27,20 +27,29 @@ struct BoundWeights {
 };
 
 struct WeightFormatInfo {
-  std::string name;           // "q4_k_m"
-  std::string kind;           // "gguf" or "checkpoint"
+  std::string name;  // "q4_k_m"
+  std::string kind;  // "gguf" or "checkpoint"
   std::string description;
   std::string description_zh;
   std::vector<std::string> aliases;
+  /// Where the recipe is not public: what stands in for it, and how far off it
+  /// was on the files whose size is known. Empty for exact recipes.
+  std::string stand_in;
+  std::string source_url;
+  std::string date;
 };
 
 class WeightFormats {
  public:
-  /// `formats` is data/models/weight_formats.yaml.
+  /// `formats` is data/models/weight_formats.yaml. Keeps pointers into `types`,
+  /// which must outlive this and every BoundWeights.
   static Result<WeightFormats> load(Node formats, const TensorTypes& types);
+  /// By name or alias, whatever the case, "-" and "_" being the same.
   [[nodiscard]] const WeightFormatInfo* find(std::string_view name) const;
   [[nodiscard]] const std::vector<WeightFormatInfo>& all() const;
-  /// Assigns a type to every tensor of `graph`, or says why the format cannot hold it.
+  /// Assigns a type to every tensor of `graph`. Errors: not_found for an unknown
+  /// format (with the nearest names), unsupported where the format quantises only
+  /// parts that the model has not.
   [[nodiscard]] Result<BoundWeights> bind(const Graph& graph, std::string_view format) const;
 
  private:
@@ -50,7 +59,7 @@ class WeightFormats {
 
 /// A format of the KV cache.
 struct KvFormat {
-  std::string name;       // "fp16", "fp8", "q8_0" ...
+  std::string name;  // "fp16", "fp8", "q8_0" ...
   const TensorType* type = nullptr;
 };
 
