@@ -28,20 +28,38 @@ enum class SplitMode : std::uint8_t {
 
 /// The knobs of one run. An engine's reference configuration fills them all.
 struct EngineConfig {
-  std::string version;             // the versions the parameters describe
+  std::string version;  // the versions the parameters describe
   bool flash_attention = true;
-  std::int64_t ubatch = 512;       // llama.cpp: tokens per device batch in prefill
-  std::int64_t batch = 2048;       // llama.cpp: logical batch
+  std::int64_t ubatch = 512;               // llama.cpp: tokens per device batch in prefill
+  std::int64_t batch = 2048;               // llama.cpp: logical batch
   std::int64_t max_batched_tokens = 8192;  // vLLM: tokens per step
   std::int64_t max_sequences = 256;        // vLLM: sequences per step
-  double memory_fraction = 0.9;    // vLLM: share of the device that it takes
-  std::int64_t block_tokens = 16;  // vLLM: positions per KV block
-  bool graph_capture = true;       // decode steps replayed as one device graph
+  double memory_fraction = 0.9;            // vLLM: share of the device that it takes
+  std::int64_t block_tokens = 16;          // vLLM: positions per KV block
+  bool graph_capture = true;               // decode steps replayed as one device graph
   std::string kv_format = "fp16";
 };
 
+/// Defaults that the engine takes from the device that it finds.
+struct DeviceDefaults {
+  Bytes memory_at_least{};          // of the device
+  std::vector<std::string> except;  // words in an accelerator's id: "a100"
+  std::int64_t max_batched_tokens = 0;
+  std::int64_t max_sequences = 0;
+};
+
+/// Device memory that an engine takes beside what a model accounts for.
+struct MemoryOverheads {
+  /// Driver context, loaded kernels and library workspaces, per device.
+  Bytes runtime{};
+  /// The same for each device of a tensor-parallel group, in all.
+  Bytes runtime_parallel{};
+  /// One sigma of an estimate, as a share of its total.
+  double sigma = 0;
+};
+
 struct EngineInfo {
-  std::string id;       // "llama.cpp", "llama.cpp-vulkan", "vllm"
+  std::string id;  // "llama.cpp", "llama.cpp-vulkan", "vllm"
   std::string name;
   EngineFamily family = EngineFamily::llama_cpp;
   std::vector<std::string> aliases;
@@ -52,16 +70,25 @@ struct EngineInfo {
   std::vector<std::string> kv_formats;
   SplitMode split = SplitMode::layer;
   EngineConfig reference;
+  std::vector<DeviceDefaults> device_defaults;  // the first that applies is taken
+  MemoryOverheads overheads;
 
   [[nodiscard]] bool supports_vendor(std::string_view vendor) const;
+  /// Whether it runs on devices of this vendor and architecture.
+  [[nodiscard]] bool supports(std::string_view vendor, std::string_view architecture) const;
+  [[nodiscard]] bool supports_kv(std::string_view kv_format) const;
+  /// The reference configuration on a device of this memory and id.
+  [[nodiscard]] EngineConfig reference_on(Bytes device_memory, std::string_view accelerator) const;
 };
 
 class EngineCatalogue {
  public:
+  /// Reads engines/*.yaml of the image (data/schema/engine.yaml).
   static Result<EngineCatalogue> load(const Image& image);
   [[nodiscard]] const std::vector<EngineInfo>& all() const { return engines_; }
   /// By id or alias; an unknown name is an error that names the nearest.
   [[nodiscard]] Result<const EngineInfo*> find(std::string_view name) const;
+  /// The record of an engine of this catalogue: every fact with its source.
   [[nodiscard]] Node record(const EngineInfo& engine) const;
 
  private:

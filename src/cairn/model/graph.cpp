@@ -41,6 +41,7 @@ class GraphBuilder {
     graph_.tensors.reserve(s.layers.size() * 16 + 4);
     graph_.operators.reserve(s.layers.size() * 16 + 4);
     const std::int32_t table = embeddings();
+    layer_ = 0;
     for (const LayerSpec& layer : s.layers) {
       add_layer(layer);
       ++layer_;
@@ -208,7 +209,7 @@ class GraphBuilder {
     if (f.expert_bias) vector(TensorRole::bias, role, output, f.experts);
     Operator& op = add(OperatorKind::expert_linear, weight, input, output);
     op.experts = f.experts;
-    op.experts_per_token = f.experts_per_token;
+    op.experts_per_token = to_double(f.experts_per_token);
   }
 
   void mixture(const FeedForwardSpec& f) {
@@ -219,7 +220,7 @@ class GraphBuilder {
     if (f.router_bias) vector(TensorRole::router_bias, TensorRole::router, f.experts);
     Operator& op = add(OperatorKind::router, gate, hidden, f.experts);
     op.experts = f.experts;
-    op.experts_per_token = f.experts_per_token;
+    op.experts_per_token = to_double(f.experts_per_token);
     if (f.gated) expert_linear(TensorRole::expert_gate, f, hidden, inner);
     expert_linear(TensorRole::expert_up, f, hidden, inner);
     const std::int64_t all = f.experts_per_token * inner;
@@ -230,7 +231,7 @@ class GraphBuilder {
   }
 
   Graph graph_;
-  std::int32_t layer_ = 0;
+  std::int32_t layer_ = -1;
 };
 
 // Positions of the own chunk that the first n positions of a sequence see, summed.
@@ -324,7 +325,7 @@ Flops flops(const Operator& op, const Step& step) {
     case OperatorKind::router:
       return Flops(matrix);
     case OperatorKind::expert_linear:
-      return Flops(matrix * to_double(op.experts_per_token));
+      return Flops(matrix * op.experts_per_token);
     case OperatorKind::attention:
       return Flops(attention_flops(op, step));
     case OperatorKind::embedding:

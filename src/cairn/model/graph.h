@@ -73,7 +73,8 @@ struct Operator {
   std::int64_t input = 0;         // features per token in
   std::int64_t output = 0;        // features per token out
   std::int64_t experts = 1;       // of an expert_linear: how many there are ...
-  std::int64_t experts_per_token = 1;  // ... and how many a token uses
+  double experts_per_token = 1;   // ... and how many a token uses; a device's share of them
+                                  // under expert parallelism need not be whole
   AttentionSpec attention = {};   // of an attention operator
   bool output_only = false;       // runs only on the positions whose logits are wanted
 };

@@ -1,0 +1,141 @@
+#include "cairn/engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "cairn/data/yaml.h"
+
+namespace cairn {
+namespace {
+
+const EngineCatalogue& catalogue() {
+  static const EngineCatalogue kCatalogue = [] {
+    auto image = Image::open(CAIRN_IMAGE_FILE);
+    EXPECT_TRUE(image) << image.error().to_string();
+    auto engines = EngineCatalogue::load(*image);
+    EXPECT_TRUE(engines) << engines.error().to_string();
+    return *std::move(engines);
+  }();
+  return kCatalogue;
+}
+
+const EngineInfo& engine(std::string_view name) {
+  const auto found = catalogue().find(name);
+  EXPECT_TRUE(found) << found.error().to_string();
+  return **found;
+}
+
+TEST(EngineCatalogue, FindsByIdAndAlias) {
+  EXPECT_EQ(engine("llama.cpp").id, "llama.cpp");
+  EXPECT_EQ(engine("llama.cpp-rocm").id, "llama.cpp");
+  EXPECT_EQ(engine("LLAMA_CPP").id, "llama.cpp");
+  EXPECT_EQ(engine("vulkan").id, "llama.cpp-vulkan");
+  EXPECT_EQ(engine("vLLM").id, "vllm");
+}
+
+TEST(EngineCatalogue, NamesTheNearestOfAnUnknownEngine) {
+  const auto found = catalogue().find("vlm");
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, ErrorKind::not_found);
+  EXPECT_NE(found.error().expected.find("vllm"), std::string::npos);
+}
+
+// Defaults that the engines document themselves: llama-bench's README (-b 2048,
+// -ub 512, -ctk f16) and vLLM's pull requests 16158 and 17073.
+TEST(EngineReference, LlamaCppTakesTheDefaultsOfLlamaBench) {
+  const EngineInfo& e = engine("llama.cpp");
+  EXPECT_EQ(e.reference.ubatch, 512);
+  EXPECT_EQ(e.reference.batch, 2048);
+  EXPECT_EQ(e.reference.kv_format, "fp16");
+  EXPECT_TRUE(e.reference.flash_attention);
+  EXPECT_EQ(e.split, SplitMode::layer);
+  EXPECT_TRUE(e.supports_kv("q8_0"));
+}
+
+TEST(EngineReference, VllmTakesMoreTokensOnLargeDevices) {
+  const EngineInfo& e = engine("vllm");
+  const EngineConfig large = e.reference_on(gib(192), "mi300x");
+  EXPECT_EQ(large.max_batched_tokens, 8192);
+  EXPECT_EQ(large.max_sequences, 1024);
+  const EngineConfig a100 = e.reference_on(gib(80), "a100-80gb-sxm");
+  EXPECT_EQ(a100.max_batched_tokens, 2048);
+  EXPECT_EQ(a100.max_sequences, 256);
+  const EngineConfig small = e.reference_on(gib(24), "rx-7900-xtx");
+  EXPECT_EQ(small.max_batched_tokens, 2048);
+  EXPECT_EQ(small.memory_fraction, 0.9);
+  EXPECT_EQ(small.block_tokens, 16);
+}
+
+TEST(EngineInfo, SaysWhereItRuns) {
+  EXPECT_TRUE(engine("vllm").supports("amd", "cdna3"));
+  EXPECT_FALSE(engine("vllm").supports("amd", "rdna2"));
+  EXPECT_FALSE(engine("vllm").supports("intel", "xe2"));
+  EXPECT_TRUE(engine("llama.cpp").supports("amd", "rdna2"));
+  EXPECT_TRUE(engine("llama.cpp-vulkan").supports_vendor("intel"));
+}
+
+TEST(EngineCatalogue, EveryFactOfARecordHasASource) {
+  for (const EngineInfo& e : catalogue().all()) {
+    const Node record = catalogue().record(e);
+    const auto sources = record.required("sources");
+    ASSERT_TRUE(sources);
+    for (const std::string_view part : {"supports", "reference", "overheads"}) {
+      const auto facts = record.required(part);
+      ASSERT_TRUE(facts) << e.id;
+      for (std::uint32_t i = 0; i < facts->size(); ++i) {
+        const Member fact = facts->member(i);
+        const auto source = fact.value.get<std::string_view>("source");
+        ASSERT_TRUE(source) << e.id << ": " << fact.key;
+        EXPECT_TRUE(sources->find(*source)) << e.id << ": " << *source;
+      }
+    }
+  }
+}
+
+constexpr std::string_view kRecord = R"(id: x
+name: X
+family: FAMILY
+aliases: []
+vendors: [amd]
+split: layer
+format_kinds: [gguf]
+kv_formats: [fp16]
+reference:
+  version: {value: "1"}
+  kv_format: {value: fp16}
+  flash_attention: {value: true}
+  graph_capture: {value: true}
+  ubatch: {value: UBATCH}
+  batch: {value: 2048}
+overheads: {runtime_mib: {value: 1}, runtime_parallel_mib: {value: 1}, sigma: {value: 0.1}}
+)";
+
+Result<EngineCatalogue> load_with(std::string family, std::string ubatch) {
+  std::string text(kRecord);
+  text.replace(text.find("FAMILY"), 6, family);
+  text.replace(text.find("UBATCH"), 6, ubatch);
+  auto document = parse_yaml(text, "engines/x.yaml");
+  EXPECT_TRUE(document) << document.error().to_string();
+  std::vector<Document> documents;
+  documents.push_back(*std::move(document));
+  const std::string path = ::testing::TempDir() + "engine_test.image";
+  EXPECT_TRUE(write_image(path, documents));
+  auto image = Image::open(path);
+  EXPECT_TRUE(image);
+  return EngineCatalogue::load(*image);
+}
+
+TEST(EngineCatalogue, RefusesWhatItDoesNotKnow) {
+  EXPECT_TRUE(load_with("llama.cpp", "512"));
+  const auto family = load_with("exllama", "512");
+  ASSERT_FALSE(family);
+  EXPECT_EQ(family.error().where, "engines/x.yaml:3");
+  EXPECT_EQ(family.error().value, "exllama");
+  const auto ubatch = load_with("llama.cpp", "0");
+  ASSERT_FALSE(ubatch);
+  EXPECT_EQ(ubatch.error().where, "engines/x.yaml:14");
+}
+
+}  // namespace
+}  // namespace cairn
