@@ -3,12 +3,16 @@
 # room has an include root of its own (a link in the build tree), so an
 # include that the layering forbids is a file that is not found.
 
-add_library(cairn_options INTERFACE)
-add_library(cairn::options ALIAS cairn_options)
-target_compile_features(cairn_options INTERFACE cxx_std_23)
+add_library(cairn_language INTERFACE)
+set_target_properties(cairn_language PROPERTIES EXPORT_NAME language)
+target_compile_features(cairn_language INTERFACE cxx_std_23)
 add_library(cairn_warnings INTERFACE)
 target_compile_options(cairn_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion
                        -Wshadow -Wnon-virtual-dtor)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # Warns of std::string's own code: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+  target_compile_options(cairn_warnings INTERFACE -Wno-restrict)
+endif()
 if(CAIRN_WERROR)
   target_compile_options(cairn_warnings INTERFACE -Werror)
 endif()
@@ -47,6 +51,6 @@ function(cairn_room name)
   target_include_directories(${target} ${scope}
     $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   list(TRANSFORM ROOM_ROOMS PREPEND cairn_)
-  target_link_libraries(${target} ${scope} cairn_options ${ROOM_ROOMS} ${ROOM_LINK})
+  target_link_libraries(${target} ${scope} cairn_language ${ROOM_ROOMS} ${ROOM_LINK})
   set(CAIRN_ROOMS ${CAIRN_ROOMS} ${name} CACHE INTERNAL "")
 endfunction()

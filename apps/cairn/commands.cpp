@@ -1,0 +1,42 @@
+#include "commands.h"
+
+#include <algorithm>
+#include <array>
+
+#include "commands/completions.h"
+#include "commands/data_check.h"
+#include "commands/help.h"
+#include "commands/version.h"
+#include "globals.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr std::array kCommands{
+    Command{&kDataCheckCommand, run_data_check},
+    Command{&kHelpCommand, run_help},
+    Command{&kCompletionsCommand, run_completions},
+    Command{&kVersionCommand, run_version},
+};
+
+constexpr auto kSpecs = [] {
+  std::array<const CommandSpec*, kCommands.size()> out{};
+  std::ranges::transform(kCommands, out.begin(), &Command::spec);
+  return out;
+}();
+
+constexpr ProgramSpec kProgram{
+    .name = "cairn",
+    .version = CAIRN_VERSION,
+    .summary = msg("sizes, times and ranks deep-learning deployments on AMD GPUs"),
+    .commands = kSpecs,
+    .globals = &kGlobals,
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const ProgramSpec& program() { return kProgram; }
+
+}  // namespace cairn::cli

@@ -1,0 +1,39 @@
+// The rules that the whole data image obeys, beyond what one schema can say.
+//
+// schema/index.yaml lists which schema serves which documents, and what holds
+// between documents:
+//   schemas:
+//   - documents: hardware/accelerators/*.yaml   # * stands for any characters but /
+//     schema: schema/accelerator.yaml
+//     names: [id, aliases]      # values that name an entry: distinct over all
+//                               # of these documents, whatever their case
+//     file_name: id             # the file is called as this field says
+//     references:               # values that must be a name elsewhere
+//     - {field: used_by, documents: hardware/accelerators/*.yaml, names: [id]}
+// A field is a path: "links.id" is the id of every element of links; in CSV it
+// is a column.
+//
+// Where a document has a mapping `sources`, every `source` in it names one or
+// more of its keys, and every one of these has the fields url and date.
+#pragma once
+
+#include <vector>
+
+#include "cairn/data/image.h"
+
+namespace cairn {
+
+struct DataReport {
+  std::size_t documents = 0;  // checked against a schema
+  std::vector<Error> errors;
+};
+
+/// Checks every document of an image. Fails only where the index itself cannot
+/// be read.
+Result<DataReport> check_data(const Image& image);
+
+/// True if `name` matches `pattern`, in which * stands for any run of
+/// characters without a slash.
+bool matches_pattern(std::string_view name, std::string_view pattern);
+
+}  // namespace cairn
