@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cairn/base/result.h"
+
 namespace cairn {
 
 /// How a layer mixes positions.
@@ -84,8 +86,14 @@ struct ModelSpec {
   bool text_part = false;
   std::vector<LayerSpec> layers;
   /// The weight format in which the model was published ("bf16", "fp8-block",
-  /// "mxfp4" ...): the name of a WeightFormat.
+  /// "mxfp4" ...): the name of a WeightFormat; empty where the file does not say.
   std::string published_format = "bf16";
 };
+
+/// An error that names the field if the spec is not a model that can exist: a
+/// size out of range (layers to 1024, hidden to 2^20, vocabulary to 2^24, experts
+/// to 4096, 1e15 parameters), heads that kv_heads do not divide, more experts per
+/// token than there are, a window without length. Every reader ends with it.
+Result<void> check_spec(const ModelSpec& spec);
 
 }  // namespace cairn

@@ -1,0 +1,194 @@
+#include "cairn/model/hf_config.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "cairn/data/json.h"
+#include "cairn/model/hf_fields.h"
+
+namespace cairn {
+namespace {
+
+/// Where a multimodal file keeps its language model.
+struct Wrapper {
+  std::string_view name;  // architectures[0], or model_type where there is none
+  std::string_view part;
+  std::string_view inner_part = {};  // a part of the part
+};
+
+// Models whose language model is an ordinary one that takes embeddings from
+// elsewhere. Those with cross attention or layers of their own (Llama 3.2 Vision)
+// are not among them.
+constexpr auto kWrappers = std::to_array<Wrapper>({
+    {"Gemma3ForConditionalGeneration", "text_config"},
+    {"Llama4ForConditionalGeneration", "text_config"},
+    {"Mistral3ForConditionalGeneration", "text_config"},
+    {"LlavaForConditionalGeneration", "text_config"},
+    {"KimiK25ForConditionalGeneration", "text_config"},
+    {"Qwen2AudioForConditionalGeneration", "text_config"},
+    {"Qwen2VLForConditionalGeneration", "text_config"},
+    {"Qwen2_5_VLForConditionalGeneration", "text_config"},
+    {"Qwen3VLForConditionalGeneration", "text_config"},
+    {"Qwen3VLMoeForConditionalGeneration", "text_config"},
+    {"Glm4vForConditionalGeneration", "text_config"},
+    {"InternVLChatModel", "llm_config"},
+    {"LlavaLlamaModel", "llm_cfg"},
+    {"multi_modality", "language_config"},
+    {"Qwen2_5OmniForConditionalGeneration", "thinker_config", "text_config"},
+});
+
+// Multimodal, with the fields of the language model at the top.
+constexpr auto kFlatMultimodal = std::to_array<std::string_view>(
+    {"Qwen2VLForConditionalGeneration", "Qwen2_5_VLForConditionalGeneration",
+     "Glm4vForConditionalGeneration", "Phi3VForCausalLM", "LlavaLlamaForCausalLM", "MiniCPMV"});
+
+constexpr auto kHeadless =
+    std::to_array<std::string_view>({"LlamaModel", "MistralModel", "Qwen2Model", "Qwen3Model"});
+
+std::array<std::span<const hf::Family>, 4> tables() {
+  return {hf::dense_families(), hf::classic_families(), hf::mixture_families(),
+          hf::latent_families()};
+}
+
+const hf::Family* find_family(std::string_view hf::Family::* key, std::string_view name) {
+  for (const auto table : tables()) {
+    const auto it = std::ranges::find(table, name, key);
+    if (it != table.end()) return &*it;
+  }
+  return nullptr;
+}
+
+/// What a file calls itself.
+struct Name {
+  std::string_view field;
+  std::string_view value;
+};
+
+Result<Name> architecture_of(Node root) {
+  const auto list = root.find_value("architectures");
+  if (list && list->is_sequence() && list->size() > 0) {
+    auto name = list->at(0).string();
+    if (!name) return std::unexpected(std::move(name).error().in("architectures"));
+    return Name{.field = "architectures", .value = *name};
+  }
+  CAIRN_TRY(const std::string_view type, root.get<std::string_view>("model_type"));
+  return Name{.field = "model_type", .value = type};
+}
+
+Result<const hf::Family*> family_of(Node root, const Name& name) {
+  const bool typed = name.field == "model_type";
+  const hf::Family* const family =
+      find_family(typed ? &hf::Family::model_type : &hf::Family::architecture, name.value);
+  if (family != nullptr) return family;
+  Error e = unsupported("an architecture that is not covered").at(root.where()).got(name.value);
+  e.field = name.field;
+  return std::unexpected(std::move(e));
+}
+
+Result<ModelSpec> read_model(Node node, bool nested, std::optional<bool> outer_tied) {
+  if (!node.is_mapping()) return fail(node.error("not a model configuration"));
+  CAIRN_TRY(const Name name, architecture_of(node));
+  CAIRN_TRY(const hf::Family* const family, family_of(node, name));
+  hf::Fields fields(node, nested);
+  fields.set_outer_tied(outer_tied);
+  fields.skip({"vision_config", "quantization_config"});
+  CAIRN_TRY(ModelSpec spec, family->read(fields));
+  CAIRN_CHECK(fields.finish());
+  spec.architecture = family->architecture;
+  spec.output_head = std::ranges::find(kHeadless, name.value) == kHeadless.end();
+  return spec;
+}
+
+Result<ModelSpec> read_part(Node root, const Wrapper& wrapper) {
+  CAIRN_TRY(Node part, root.required(wrapper.part));
+  if (!wrapper.inner_part.empty()) {
+    CAIRN_TRY(part, part.required(wrapper.inner_part));
+  }
+  CAIRN_TRY(const auto tied, root.get_optional<bool>("tie_word_embeddings"));
+  CAIRN_TRY(ModelSpec spec, read_model(part, true, tied));
+  spec.text_part = true;
+  CAIRN_TRY(spec.published_format, published_format(root));
+  const bool part_says = root.find_value("quantization_config") == std::nullopt &&
+                         (spec.published_format.empty() || part.find_value("quantization_config"));
+  if (part_says) {
+    CAIRN_TRY(spec.published_format, published_format(part));
+  }
+  return spec;
+}
+
+Result<ModelSpec> read_root(Node root) {
+  if (!root.is_mapping()) return fail(root.error("not a model configuration"));
+  CAIRN_TRY(const Name name, architecture_of(root));
+  const auto wrapper = std::ranges::find(kWrappers, name.value, &Wrapper::name);
+  if (wrapper != kWrappers.end() &&
+      (root.find_value(wrapper->part) ||
+       find_family(&hf::Family::architecture, name.value) == nullptr)) {
+    CAIRN_TRY(ModelSpec spec, read_part(root, *wrapper));
+    spec.architecture = name.value;
+    return spec;
+  }
+  CAIRN_TRY(ModelSpec spec, read_model(root, false, std::nullopt));
+  spec.text_part = std::ranges::find(kFlatMultimodal, name.value) != kFlatMultimodal.end();
+  if (name.field == "architectures") spec.architecture = name.value;
+  CAIRN_TRY(spec.published_format, published_format(root));
+  return spec;
+}
+
+// The name of the folder; in a Hugging Face cache (models--ORG--NAME/snapshots/HASH)
+// the name of the repository.
+std::string id_of(const std::filesystem::path& folder) {
+  const auto repository = folder.parent_path().parent_path().filename().string();
+  if (folder.parent_path().filename() != "snapshots" || !repository.starts_with("models--")) {
+    return folder.filename().string();
+  }
+  const auto dashes = repository.find("--", 8);
+  std::string id = repository.substr(8, dashes == std::string::npos ? dashes : dashes - 8);
+  if (dashes != std::string::npos) id.append("/").append(repository, dashes + 2);
+  return id;
+}
+
+}  // namespace
+
+Result<ModelSpec> spec_from_hf_config(Node root, std::string id) {
+  CAIRN_TRY(ModelSpec spec, read_root(root));
+  spec.id = std::move(id);
+  if (auto checked = check_spec(spec); !checked) {
+    return std::unexpected(std::move(checked).error().at(root.where()));
+  }
+  return spec;
+}
+
+Result<ModelSpec> load_hf(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::path given = std::filesystem::absolute(path, none).lexically_normal();
+  const bool is_folder = std::filesystem::is_directory(given, none);
+  const auto file = is_folder ? given / "config.json" : given;
+  const auto folder = file.parent_path();
+  CAIRN_TRY(const Document document,
+            load_json(is_folder ? (std::filesystem::path(path) / "config.json").string() : path));
+  CAIRN_TRY(ModelSpec spec, spec_from_hf_config(document.root(), id_of(folder)));
+  // ModelOpt keeps the quantisation in a file of its own.
+  const auto beside = folder / "hf_quant_config.json";
+  if (!document.root().find_value("quantization_config") && std::filesystem::exists(beside, none)) {
+    CAIRN_TRY(const Document quantisation, load_json(beside.string()));
+    CAIRN_TRY(spec.published_format, published_format(quantisation.root()));
+  }
+  return spec;
+}
+
+std::vector<std::string_view> hf_architectures() {
+  std::vector<std::string_view> names;
+  for (const auto table : tables()) {
+    for (const hf::Family& family : table) names.push_back(family.architecture);
+  }
+  for (const Wrapper& wrapper : kWrappers) {
+    if (wrapper.name != "multi_modality") names.push_back(wrapper.name);
+  }
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
+}
+
+}  // namespace cairn

@@ -1,0 +1,40 @@
+// Hugging Face config.json to ModelSpec.
+//
+//   CAIRN_TRY(ModelSpec spec, load_hf("models/Qwen3-8B"));
+//
+// The architecture is taken from `architectures[0]`, else from `model_type`; one
+// that is not known is an error (unsupported) which names field and value, never
+// a guess. So is a key whose value changes the shape of the model and that the
+// reader of the family does not understand. The meaning of each key and its
+// default is that of the configuration class in Hugging Face transformers
+// (https://github.com/huggingface/transformers/tree/main/src/transformers/models)
+// or of the model's own repository where transformers does not have it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/base/result.h"
+#include "cairn/data/document.h"
+#include "cairn/model/spec.h"
+
+namespace cairn {
+
+/// The spec of a parsed config.json. `id` becomes ModelSpec::id. Of a multimodal
+/// model whose language model stands alone in `text_config` (or `llm_config`,
+/// `language_config`) that part is read, and ModelSpec::text_part is set.
+Result<ModelSpec> spec_from_hf_config(Node root, std::string id);
+
+/// As above, for a config.json or the folder that holds one. The id is the name
+/// of the folder.
+Result<ModelSpec> load_hf(const std::string& path);
+
+/// The weight format that a config.json declares: from `quantization_config`,
+/// else from `torch_dtype` (`dtype`); empty where the file says nothing.
+Result<std::string> published_format(Node root);
+
+/// The values of `architectures` that are read, sorted.
+std::vector<std::string_view> hf_architectures();
+
+}  // namespace cairn
