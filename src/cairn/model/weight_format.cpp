@@ -92,10 +92,10 @@ Result<GgufRecipe> read_gguf(Node node, Node sets, const TensorTypes& types) {
 }
 
 Result<WeightFormatInfo> read_info(Node node) {
-  static constexpr std::array<std::string_view, 16> kKeys = {
+  static constexpr std::array<std::string_view, 17> kKeys = {
       "name",    "kind",       "aliases", "description", "description_zh", "stand_in",
       "default", "output",     "rules",   "include",     "then",           "token_embd",
-      "parts",   "source_url", "date",    "other"};
+      "parts",   "source_url", "date",    "other",       "ftype"};
   CAIRN_CHECK(node.only(kKeys));
   WeightFormatInfo info;
   CAIRN_TRY(info.name, node.get<std::string_view>("name"));
@@ -106,6 +106,8 @@ Result<WeightFormatInfo> read_info(Node node) {
   CAIRN_TRY(info.stand_in, node.get_or<std::string_view>("stand_in", ""));
   CAIRN_TRY(info.source_url, node.get_or<std::string_view>("source_url", ""));
   CAIRN_TRY(info.date, node.get_or<std::string_view>("date", ""));
+  CAIRN_TRY(const std::int64_t ftype, node.get_integer_or("ftype", -1, 0, 255));
+  info.ftype = static_cast<int>(ftype);
   return info;
 }
 
@@ -203,6 +205,7 @@ struct WeightFormats::Impl {
 };
 
 Bytes BoundWeights::bytes(const Graph& graph, std::size_t tensor) const {
+  if (!exact.empty()) return exact[tensor];
   const Tensor& t = graph.tensors[tensor];
   return types[tensor]->bytes(static_cast<double>(t.rows), static_cast<double>(t.columns)) *
          static_cast<double>(t.experts);
@@ -244,6 +247,12 @@ Result<WeightFormats> WeightFormats::load(Node formats, const TensorTypes& types
 const WeightFormatInfo* WeightFormats::find(std::string_view name) const {
   const auto index = impl_->index(name);
   return index ? &impl_->infos[*index] : nullptr;
+}
+
+const WeightFormatInfo* WeightFormats::find_ftype(int ftype) const {
+  if (ftype < 0) return nullptr;
+  const auto it = std::ranges::find(impl_->infos, ftype, &WeightFormatInfo::ftype);
+  return it == impl_->infos.end() ? nullptr : &*it;
 }
 
 const std::vector<WeightFormatInfo>& WeightFormats::all() const { return impl_->infos; }

@@ -19,6 +19,9 @@ struct BoundWeights {
   std::string format;
   /// One per Graph::tensors, pointing into the TensorTypes it was bound with.
   std::vector<const TensorType*> types;
+  /// Bytes read from a file's header, one per tensor; empty where they follow
+  /// from the types.
+  std::vector<Bytes> exact;
   /// The format's exact recipe is not public (Unsloth dynamic): a stand-in.
   bool approximate = false;
 
@@ -37,6 +40,8 @@ struct WeightFormatInfo {
   std::string stand_in;
   std::string source_url;
   std::string date;
+  /// llama.cpp's number of the file type (general.file_type); -1: none.
+  int ftype = -1;
 };
 
 class WeightFormats {
@@ -46,6 +51,8 @@ class WeightFormats {
   static Result<WeightFormats> load(Node formats, const TensorTypes& types);
   /// By name or alias, whatever the case, "-" and "_" being the same.
   [[nodiscard]] const WeightFormatInfo* find(std::string_view name) const;
+  /// By llama.cpp's number of the file type.
+  [[nodiscard]] const WeightFormatInfo* find_ftype(int ftype) const;
   [[nodiscard]] const std::vector<WeightFormatInfo>& all() const;
   /// Assigns a type to every tensor of `graph`. Errors: not_found for an unknown
   /// format (with the nearest names), unsupported where the format quantises only

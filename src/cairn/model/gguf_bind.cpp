@@ -1,0 +1,183 @@
+// The tensors of a GGUF file to those of a graph, by role, layer and shape.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "cairn/model/gguf.h"
+
+namespace cairn {
+namespace {
+
+using enum TensorRole;
+
+// Names under which files hold a tensor, the usual one first. A name that
+// several tensors of the graph share is a fused matrix.
+std::vector<std::string> names_of(const Tensor& t) {
+  std::vector<std::string> names;
+  const std::string prefix = t.layer >= 0 ? fmt::format("blk.{}.", t.layer) : "";
+  const auto add = [&](std::string_view name) { names.push_back(prefix + std::string(name)); };
+  const TensorRole role = t.role == bias ? t.owner : t.role;
+  const std::string_view suffix = t.role == bias ? ".bias" : ".weight";
+  const auto with = [&](std::string_view name) { add(std::string(name) + std::string(suffix)); };
+  if (t.role == router_bias) {
+    add("exp_probs_b.bias");
+    add("ffn_gate_inp.bias");
+    return names;
+  }
+  with(role_name(role));
+  switch (role) {
+    case attn_q:
+    case attn_k:
+    case attn_v:
+      with("attn_qkv");
+      break;
+    case attn_k_b:
+    case attn_v_b:
+      with("attn_kv_b");
+      break;
+    case ffn_gate:
+      with("ffn_up");
+      break;
+    case expert_gate:
+    case expert_up:
+      with("ffn_gate_up_exps");
+      break;
+    case ffn_norm:
+      with("post_attention_norm");
+      with("attn_norm_2");
+      break;
+    default:
+      break;
+  }
+  return names;
+}
+
+// Old files have a tensor for each expert: "blk.0.ffn_gate.3.weight".
+std::optional<std::string_view> lone_expert(TensorRole role) {
+  switch (role) {
+    case expert_gate:
+      return "ffn_gate";
+    case expert_up:
+      return "ffn_up";
+    case expert_down:
+      return "ffn_down";
+    default:
+      return std::nullopt;
+  }
+}
+
+class Binder {
+ public:
+  Binder(const GgufFile& file, const Graph& graph) : file_(file), graph_(graph) {
+    for (const GgufTensor& t : file.tensors) index_.emplace(t.name, Use{.tensor = &t, .by = {}});
+  }
+
+  Result<GgufWeights> bind() {
+    out_.bound.types.resize(graph_.tensors.size(), nullptr);
+    out_.bound.exact.resize(graph_.tensors.size());
+    for (std::size_t i = 0; i < graph_.tensors.size(); ++i) CAIRN_CHECK(claim(i));
+    for (const GgufTensor& t : file_.tensors) CAIRN_CHECK(settle(index_.at(t.name)));
+    return std::move(out_);
+  }
+
+ private:
+  struct Use {
+    const GgufTensor* tensor = nullptr;
+    std::vector<std::size_t> by;  // tensors of the graph
+  };
+
+  Result<void> claim(std::size_t i) {
+    const Tensor& t = graph_.tensors[i];
+    const std::vector<std::string> names = names_of(t);
+    for (const std::string& name : names) {
+      const auto it = index_.find(name);
+      if (it == index_.end()) continue;
+      it->second.by.push_back(i);
+      return {};
+    }
+    const auto part = t.role == bias ? std::nullopt : lone_expert(t.role);
+    if (part && index_.contains(fmt::format("blk.{}.{}.0.weight", t.layer, *part))) {
+      for (std::int64_t e = 0; e < t.experts; ++e) {
+        const std::string name = fmt::format("blk.{}.{}.{}.weight", t.layer, *part, e);
+        const auto it = index_.find(name);
+        if (it == index_.end()) return fail(missing(name));
+        it->second.by.push_back(i);
+      }
+      return {};
+    }
+    return fail(missing(names.front()));
+  }
+
+  [[nodiscard]] Error missing(const std::string& name) const {
+    return bad_input("missing tensor").at(file_.path).in(name);
+  }
+
+  // Gives the bytes of a tensor of the file to those that claimed it, by weights.
+  Result<void> settle(const Use& use) {
+    const GgufTensor& t = *use.tensor;
+    if (use.by.empty()) {
+      out_.other.push_back(t.name);
+      out_.other_bytes += Bytes(static_cast<double>(t.bytes));
+      return {};
+    }
+    std::int64_t sum = 0;
+    for (const std::size_t i : use.by) sum += share(t, i);
+    if (sum != t.weights() || !fits(use)) {
+      return fail(bad_input("a tensor of another shape than its architecture has")
+                      .at(file_.path)
+                      .in(t.name)
+                      .got(fmt::format("{} x {} x {}", t.size[0], t.size[1], t.size[2]))
+                      .want(shape(graph_.tensors[use.by.front()])));
+    }
+    for (const std::size_t i : use.by) {
+      out_.bound.types[i] = t.type;
+      out_.bound.exact[i] += Bytes(static_cast<double>(t.bytes) *
+                                   (static_cast<double>(share(t, i)) / static_cast<double>(sum)));
+    }
+    return {};
+  }
+
+  // Weights of a graph's tensor that lie in this tensor of the file: all, or one expert's.
+  [[nodiscard]] std::int64_t share(const GgufTensor& t, std::size_t i) const {
+    const Tensor& g = graph_.tensors[i];
+    const bool lone = lone_expert(g.role) && t.name.find("_exps") == std::string::npos &&
+                      g.role != bias && g.experts > 1;
+    return lone ? g.rows * g.columns : g.weights();
+  }
+
+  // A matrix that is not fused has the rows and columns of the graph's.
+  [[nodiscard]] bool fits(const Use& use) const {
+    const Tensor& g = graph_.tensors[use.by.front()];
+    const bool heads = g.role == attn_k_b || g.role == attn_v_b;
+    if (use.by.size() > 1 || g.vector || heads) return true;
+    return use.tensor->size[0] == g.columns && use.tensor->size[1] == g.rows;
+  }
+
+  static std::string shape(const Tensor& g) {
+    return fmt::format("{} x {} x {}", g.columns, g.rows, g.experts);
+  }
+
+  const GgufFile& file_;
+  const Graph& graph_;
+  std::unordered_map<std::string, Use> index_;
+  GgufWeights out_;
+};
+
+}  // namespace
+
+Result<GgufWeights> bind_gguf(const GgufFile& file, const Graph& graph,
+                              const WeightFormats& formats) {
+  CAIRN_TRY(GgufWeights weights, Binder(file, graph).bind());
+  weights.bound.format = "gguf";
+  CAIRN_TRY(const std::int64_t type, file.integer_or("general.file_type", -1, -1, 1 << 16));
+  if (const WeightFormatInfo* const info = formats.find_ftype(static_cast<int>(type))) {
+    weights.bound.format = info->name;
+  }
+  return weights;
+}
+
+}  // namespace cairn

@@ -1,0 +1,333 @@
+// GGUF metadata and tensor shapes to ModelSpec. What a tensor shows (biases,
+// norms, tied heads, sizes of feed-forwards) is taken from the tensor; the
+// metadata gives heads, windows and the number of experts a token uses.
+// Keys:
+// https://github.com/ggml-org/llama.cpp/blob/0024aa7417efd50a7c2a79e049dfbbbceb0beaaf/gguf-py/gguf/constants.py
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_map>
+
+#include "cairn/model/gguf.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::int64_t kMaxHidden = 1 << 20;
+constexpr std::int64_t kMaxHeads = 1 << 12;
+constexpr std::int64_t kMaxHeadDim = 1 << 13;
+constexpr std::int64_t kMaxContext = 1 << 30;
+constexpr std::int64_t kMaxExperts = 4096;
+constexpr std::int64_t kMaxLayers = 1024;
+
+// Layer i attends to everything where i % period == period - 1, and to a window
+// otherwise (llama.cpp's set_swa_pattern); period 1: every layer has the window
+// that the metadata gives.
+struct Architecture {
+  std::string_view name;
+  std::string_view family;
+  int window_period = 0;  // 0: no windows
+  bool chunked = false;   // the window is a chunk
+};
+
+// Llama 4's chunk, which files do not carry (llama.cpp src/llama-model.cpp).
+constexpr std::int64_t kLlama4Chunk = 8192;
+
+constexpr std::array<Architecture, 39> kArchitectures = {{
+    {"arcee", "arcee"},
+    {"baichuan", "baichuan"},
+    {"chatglm", "glm4"},
+    {"codeshell", "codeshell"},
+    {"cohere2", "cohere2", 4},
+    {"command-r", "cohere"},
+    {"dbrx", "dbrx"},
+    {"deepseek", "deepseek"},
+    {"deepseek2", "deepseek-v3"},
+    {"dots1", "dots1"},
+    {"ernie4_5", "ernie4.5"},
+    {"ernie4_5-moe", "ernie4.5-moe"},
+    {"exaone", "exaone"},
+    {"exaone4", "exaone4", 4},
+    {"falcon", "falcon"},
+    {"gemma", "gemma"},
+    {"gemma2", "gemma2", 2},
+    {"gemma3", "gemma3", 6},
+    {"glm4", "glm4-0414"},
+    {"glm4moe", "glm4-moe"},
+    {"gpt-oss", "gpt-oss", 2},
+    {"gpt2", "gpt2"},
+    {"gptneox", "gpt-neox"},
+    {"granite", "granite"},
+    {"granitemoe", "granite-moe"},
+    {"internlm2", "internlm2"},
+    {"llama", "llama"},
+    {"llama4", "llama4", 4, true},
+    {"olmo2", "olmo2", 4},
+    {"olmoe", "olmoe"},
+    {"orion", "orion"},
+    {"phi2", "phi"},
+    {"phi3", "phi3", 1},
+    {"qwen2", "qwen2"},
+    {"qwen2moe", "qwen2-moe"},
+    {"qwen3", "qwen3"},
+    {"qwen3moe", "qwen3-moe"},
+    {"stablelm", "stablelm"},
+    {"starcoder2", "starcoder2"},
+}};
+
+class SpecReader {
+ public:
+  SpecReader(const GgufFile& file, const Architecture& architecture)
+      : file_(file), architecture_(architecture) {
+    for (const GgufTensor& t : file.tensors) tensors_.emplace(t.name, &t);
+  }
+
+  Result<ModelSpec> read() {
+    ModelSpec spec;
+    spec.id = file_.path;
+    if (const auto name = file_.text("general.name"); name && !name->empty()) spec.id = *name;
+    spec.architecture = architecture_.name;
+    spec.family = architecture_.family;
+    spec.published_format.clear();
+    CAIRN_TRY(const GgufTensor* const table, required("token_embd.weight"));
+    CAIRN_TRY(hidden_, file_.integer(key("embedding_length"), 1, kMaxHidden));
+    if (table->size[0] != hidden_) return fail(wrong_size(*table, hidden_));
+    spec.hidden = hidden_;
+    spec.vocabulary = table->size[1];
+    CAIRN_TRY(spec.max_context, file_.integer(key("context_length"), 1, kMaxContext));
+    spec.tied_embeddings = !has("output.weight");
+    spec.output_bias = has("output.bias");
+    spec.final_norm_bias = has("output_norm.bias");
+    if (const GgufTensor* const positions = find("position_embd.weight")) {
+      spec.position_embeddings = positions->size[1];
+    }
+    CAIRN_TRY(const std::int64_t blocks, file_.integer(key("block_count"), 1, kMaxLayers));
+    CAIRN_TRY(spec.mtp_layers, file_.integer_or(key("nextn_predict_layers"), 0, 0, blocks - 1));
+    layers_ = static_cast<std::size_t>(blocks - spec.mtp_layers);
+    CAIRN_CHECK(heads(static_cast<std::size_t>(blocks)));
+    for (layer_ = 0; layer_ < layers_; ++layer_) {
+      CAIRN_TRY(LayerSpec layer, read_layer());
+      spec.layers.push_back(std::move(layer));
+    }
+    CAIRN_CHECK(check_spec(spec));
+    return spec;
+  }
+
+ private:
+  [[nodiscard]] std::string key(std::string_view name) const {
+    return fmt::format("{}.{}", architecture_.name, name);
+  }
+
+  [[nodiscard]] const GgufTensor* find(std::string_view name) const {
+    const auto it = tensors_.find(std::string(name));
+    return it == tensors_.end() ? nullptr : it->second;
+  }
+  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+
+  Result<const GgufTensor*> required(std::string_view name) const {
+    const GgufTensor* const tensor = find(name);
+    if (tensor == nullptr) {
+      return fail(bad_input("missing tensor").at(file_.path).in(std::string(name)));
+    }
+    return tensor;
+  }
+
+  // Of the layer that is read.
+  [[nodiscard]] std::string name(std::string_view part) const {
+    return fmt::format("blk.{}.{}", layer_, part);
+  }
+  [[nodiscard]] const GgufTensor* find_part(std::string_view part) const {
+    return find(name(part));
+  }
+  [[nodiscard]] bool has_part(std::string_view part) const { return find_part(part) != nullptr; }
+
+  [[nodiscard]] Error wrong_size(const GgufTensor& t, std::int64_t want) const {
+    return bad_input("a tensor of another size than the metadata says")
+        .at(file_.path)
+        .in(t.name)
+        .got(std::to_string(t.size[0]))
+        .want(std::to_string(want));
+  }
+
+  Result<void> heads(std::size_t blocks) {
+    CAIRN_TRY(heads_, file_.per_layer(key("attention.head_count"), blocks, 1, kMaxHeads));
+    kv_heads_ = heads_;
+    if (file_.find(key("attention.head_count_kv")) != nullptr) {
+      CAIRN_TRY(kv_heads_, file_.per_layer(key("attention.head_count_kv"), blocks, 0, kMaxHeads));
+    }
+    return windows();
+  }
+
+  Result<void> windows() {
+    CAIRN_TRY(window_, file_.integer_or(key("attention.sliding_window"), 0, 0, kMaxContext));
+    period_ = architecture_.window_period;
+    if (architecture_.chunked) {
+      CAIRN_TRY(window_,
+                file_.integer_or(key("attention.chunk_size"), kLlama4Chunk, 0, kMaxContext));
+    }
+    const GgufValue* const pattern = file_.find(key("attention.sliding_window_pattern"));
+    if (pattern == nullptr || period_ == 0) return {};
+    if (const auto* const array = std::get_if<GgufArray>(pattern)) {
+      if (array->values.size() < layers_) {
+        return fail(bad_input("not one value for each layer")
+                        .at(file_.path)
+                        .in(key("attention.sliding_window_pattern"))
+                        .got(std::to_string(array->count)));
+      }
+      local_ = array->values;
+      return {};
+    }
+    CAIRN_TRY(const std::int64_t period,
+              file_.integer(key("attention.sliding_window_pattern"), 1, kMaxLayers));
+    period_ = static_cast<int>(period);
+    return {};
+  }
+
+  [[nodiscard]] bool is_local() const {
+    if (window_ == 0 || period_ == 0) return false;
+    if (!local_.empty()) return local_[layer_] != 0;
+    const auto period = static_cast<std::size_t>(period_);
+    return period == 1 || layer_ % period != period - 1;
+  }
+
+  Result<LayerSpec> read_layer() {
+    LayerSpec layer;
+    if (has_part("attn_kv_a_mqa.weight")) {
+      CAIRN_TRY(layer.attention, latent());
+    } else {
+      CAIRN_TRY(layer.attention, attention());
+    }
+    CAIRN_TRY(layer.feed_forward, feed_forward());
+    const bool before = has_part("attn_norm.weight");
+    const bool between = has_part("ffn_norm.weight") || has_part("attn_norm_2.weight");
+    const bool post = has_part("post_attention_norm.weight");
+    layer.norms_after = !before && post;
+    if (before) layer.norms = post && between ? 4 : post || between ? 2 : 1;
+    layer.norm_bias = has_part("attn_norm.bias");
+    return layer;
+  }
+
+  Result<AttentionSpec> attention() const {
+    AttentionSpec a;
+    a.heads = heads_[layer_];
+    a.kv_heads = kv_heads_[layer_];
+    if (a.kv_heads == 0) {
+      return fail(unsupported("a layer without attention")
+                      .at(file_.path)
+                      .in(key("attention.head_count_kv"))
+                      .got(fmt::format("layer {}", layer_)));
+    }
+    CAIRN_TRY(a.head_dim,
+              file_.integer_or(key("attention.key_length"),
+                               std::max<std::int64_t>(1, hidden_ / a.heads), 1, kMaxHeadDim));
+    CAIRN_TRY(a.v_head_dim,
+              file_.integer_or(key("attention.value_length"), a.head_dim, 1, kMaxHeadDim));
+    a.qkv_bias = has_part("attn_q.bias") || has_part("attn_qkv.bias");
+    a.o_bias = has_part("attn_output.bias");
+    a.sinks = has_part("attn_sinks.weight");
+    if (const GgufTensor* const norm = find_part("attn_q_norm.weight")) {
+      a.qk_norm = true;
+      a.qk_norm_dim_q = norm->weights();
+      CAIRN_TRY(const GgufTensor* const keys, required(name("attn_k_norm.weight")));
+      a.qk_norm_dim_k = keys->weights();
+    }
+    if (is_local()) {
+      a.kind = architecture_.chunked ? AttentionKind::chunked : AttentionKind::sliding;
+      a.window = window_;
+    }
+    return a;
+  }
+
+  // Files from before the split of kv_b give the true lengths as key_length and
+  // value_length, later ones as key_length_mla and value_length_mla.
+  Result<AttentionSpec> latent() const {
+    AttentionSpec a;
+    a.kind = AttentionKind::mla;
+    a.heads = a.kv_heads = heads_[layer_];
+    const bool later = file_.find(key("attention.key_length_mla")) != nullptr;
+    CAIRN_TRY(a.head_dim,
+              file_.integer(key(later ? "attention.key_length_mla" : "attention.key_length"), 2,
+                            kMaxHeadDim));
+    CAIRN_TRY(a.v_head_dim,
+              file_.integer(key(later ? "attention.value_length_mla" : "attention.value_length"), 1,
+                            kMaxHeadDim));
+    CAIRN_TRY(a.kv_lora_rank, file_.integer(key("attention.kv_lora_rank"), 1, kMaxHidden));
+    CAIRN_TRY(a.q_lora_rank, file_.integer_or(key("attention.q_lora_rank"), 0, 0, kMaxHidden));
+    CAIRN_TRY(a.qk_rope_head_dim, file_.integer(key("rope.dimension_count"), 1, a.head_dim - 1));
+    a.qk_nope_head_dim = a.head_dim - a.qk_rope_head_dim;
+    return a;
+  }
+
+  Result<FeedForwardSpec> feed_forward() const {
+    FeedForwardSpec f;
+    const bool together = has_part("ffn_down_exps.weight");
+    if (together || has_part("ffn_down.0.weight")) {
+      CAIRN_CHECK(experts(f, together));
+    }
+    if (const GgufTensor* const down = find_part("ffn_down.weight")) {
+      f.intermediate = down->size[0];
+      const GgufTensor* const up = find_part("ffn_up.weight");
+      const bool fused = up != nullptr && up->size[1] == 2 * f.intermediate;
+      f.gated = has_part("ffn_gate.weight") || fused;
+      f.bias = has_part("ffn_down.bias");
+    }
+    if (f.intermediate == 0 && f.experts == 0) {
+      return fail(bad_input("missing tensor").at(file_.path).in(name("ffn_down.weight")));
+    }
+    return f;
+  }
+
+  Result<void> experts(FeedForwardSpec& f, bool together) const {
+    CAIRN_TRY(f.experts, file_.integer(key("expert_count"), 1, kMaxExperts));
+    CAIRN_TRY(f.experts_per_token, file_.integer(key("expert_used_count"), 1, kMaxExperts));
+    CAIRN_TRY(const GgufTensor* const down,
+              required(name(together ? "ffn_down_exps.weight" : "ffn_down.0.weight")));
+    f.expert_intermediate = down->size[0];
+    f.gated = has_part("ffn_gate_exps.weight") || has_part("ffn_gate.0.weight") ||
+              has_part("ffn_gate_up_exps.weight");
+    f.expert_bias = has_part("ffn_down_exps.bias");
+    f.router_bias = has_part("exp_probs_b.bias") || has_part("ffn_gate_inp.bias");
+    if (const GgufTensor* const shared = find_part("ffn_down_shexp.weight")) {
+      f.shared_intermediate = shared->size[0];
+      f.shared_gate = has_part("ffn_gate_inp_shexp.weight");
+    }
+    return {};
+  }
+
+  const GgufFile& file_;
+  const Architecture& architecture_;
+  std::unordered_map<std::string, const GgufTensor*> tensors_;
+  std::vector<std::int64_t> heads_;
+  std::vector<std::int64_t> kv_heads_;
+  std::vector<double> local_;
+  std::int64_t hidden_ = 0;
+  std::int64_t window_ = 0;
+  int period_ = 0;
+  std::size_t layers_ = 0;
+  std::size_t layer_ = 0;
+};
+
+}  // namespace
+
+Result<ModelSpec> spec_from_gguf(const GgufFile& file) {
+  CAIRN_TRY(const std::string_view name, file.text("general.architecture"));
+  const auto* const it = std::ranges::find(kArchitectures, name, &Architecture::name);
+  if (it == kArchitectures.end()) {
+    return fail(unsupported("an architecture that is not covered")
+                    .at(file.path)
+                    .in("general.architecture")
+                    .got(name));
+  }
+  return SpecReader(file, *it).read();
+}
+
+std::vector<std::string_view> gguf_architectures() {
+  std::vector<std::string_view> names;
+  for (const Architecture& a : kArchitectures) names.push_back(a.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace cairn
