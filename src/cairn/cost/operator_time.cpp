@@ -1,0 +1,182 @@
+#include "cairn/cost/operator_time.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace cairn {
+namespace {
+
+// The p-norm of two non-negative times, p = 4.
+double smooth_max(double a, double b) {
+  const double top = std::max(a, b);
+  if (top <= 0 || !std::isfinite(top)) return top;
+  const double r = std::min(a, b) / top;
+  return top * std::sqrt(std::sqrt(1 + r * r * r * r));
+}
+
+// Bandwidth seen by a step that streams `resident` bytes in all: what fits the
+// last-level cache from one step to the next is read from there.
+BytesPerSecond effective_bandwidth(const DeviceModel& d, Bytes resident) {
+  const Bytes cache = d.accelerator->last_level_cache;
+  const double speedup = d.kernels.cache_speedup;
+  const BytesPerSecond memory = d.accelerator->bandwidth;
+  if (speedup <= 1 || cache <= Bytes{} || resident <= Bytes{}) return memory;
+  // A cyclic stream longer than the cache finds nothing of itself there.
+  const double hit = std::clamp(2.0 * (cache / resident) - 1.0, 0.0, 1.0);
+  return memory / ((1.0 - hit) + hit / speedup);
+}
+
+struct Work {
+  Flops flops{};
+  Bytes bytes{};
+  double unpack_operations = 0;
+};
+
+// Matrices read and bytes moved by a linear operator: each weight once, the
+// activations in and out.
+Work linear_work(const Operator& op, const TensorType& type, const Step& step,
+                 const DeviceModel& d, double matrices, bool matvec) {
+  Work w;
+  const double tokens = op.output_only ? step.output_tokens : step.tokens();
+  const auto in = static_cast<double>(op.input);
+  const auto out = static_cast<double>(op.output);
+  w.flops = flops(op, step);
+  w.bytes = matrices * type.bytes(out, in) + Bytes(tokens * (in + out) * d.activation_bytes);
+  const double unpack = d.kernels.unpack(type.name);
+  const double passes = matvec ? std::max(1.0, tokens * static_cast<double>(op.experts_per_token) /
+                                                   std::max(1.0, matrices))
+                               : 1.0;
+  w.unpack_operations = matrices * out * in * unpack * passes;
+  return w;
+}
+
+Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& step,
+                       const DeviceModel& d, double matrices, Flops work) {
+  const double tokens = op.output_only ? step.output_tokens : step.tokens();
+  const double per_matrix =
+      std::max(1.0, tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices));
+  const double ramp = per_matrix / (per_matrix + path.half_tokens);
+  const double fill =
+      tile_utilisation(static_cast<double>(op.output) * matrices, per_matrix,
+                       static_cast<double>(op.input), path, d.accelerator->compute_units);
+  return work / (d.peak(path.compute) * (path.efficiency.value * ramp * fill));
+}
+
+}  // namespace
+
+std::string_view name_of(Limit limit) {
+  switch (limit) {
+    case Limit::compute: return "compute";
+    case Limit::memory: return "memory";
+    case Limit::unpack: return "unpack";
+    case Limit::launch: return "launch";
+  }
+  return "launch";
+}
+
+FlopsPerSecond DeviceModel::peak(ComputeType type) const {
+  // A kernel falls back along this chain where a device lacks the type.
+  constexpr std::array<ComputeType, 6> kWider{ComputeType::fp4, ComputeType::fp6, ComputeType::fp8,
+                                              ComputeType::bf16, ComputeType::f16,
+                                              ComputeType::f16_vector};
+  if (const auto p = accelerator->peak_of(type)) return *p;
+  auto it = std::ranges::find(kWider, type);
+  if (it == kWider.end()) it = std::ranges::find(kWider, ComputeType::bf16);
+  for (; it != kWider.end(); ++it) {
+    if (const auto p = accelerator->peak_of(*it)) return *p;
+  }
+  return accelerator->peak_of(ComputeType::f32_vector).value_or(FlopsPerSecond{});
+}
+
+double tile_utilisation(double rows, double tokens, double inner, const MatmulPath& path,
+                        int units) {
+  // Kernels come in narrower token tiles for small batches, down to 16.
+  const double narrow = std::exp2(std::ceil(std::log2(std::max(1.0, tokens))));
+  const double tile_tokens = std::min(path.tile_tokens, std::max(16.0, narrow));
+  const double tiles_r = std::ceil(rows / path.tile_rows);
+  const double tiles_t = std::ceil(tokens / tile_tokens);
+  const double padding = rows * tokens / (tiles_r * path.tile_rows * tiles_t * tile_tokens);
+  if (units <= 0) return padding;
+  constexpr double kShortestInner = 1024;  // a cut along k shorter than this gains nothing
+  const double tiles = tiles_r * tiles_t;
+  double cut = 1;
+  if (tiles < units) {
+    cut = std::clamp(std::min(std::floor(units / tiles), std::floor(inner / kShortestInner)), 1.0,
+                     path.split_k);
+  }
+  const double slots = tiles * cut;
+  return padding * slots / (slots + 0.5 * units);
+}
+
+OperatorTime time_operator(const Operator& op, const TensorType* type, const TensorType& kv,
+                           const Step& step, const DeviceModel& d, Bytes resident) {
+  OperatorTime t;
+  const double tokens = op.output_only ? step.output_tokens : step.tokens();
+  const KernelParameters& k = d.kernels;
+  const BytesPerSecond bandwidth = effective_bandwidth(d, resident);
+  Work work;
+  double memory_efficiency = k.memory_efficiency.value;
+  switch (op.kind) {
+    case OperatorKind::embedding:
+      work.bytes = Bytes(tokens * static_cast<double>(op.output) * (d.activation_bytes + 2));
+      break;
+    case OperatorKind::linear:
+    case OperatorKind::router:
+    case OperatorKind::expert_linear: {
+      const double matrices =
+          op.kind == OperatorKind::expert_linear
+              ? expected_experts(static_cast<double>(op.experts),
+                                 static_cast<double>(op.experts_per_token), tokens)
+              : 1.0;
+      const double per_matrix =
+          tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices);
+      const bool matvec = per_matrix <= k.matvec_tokens;
+      work = linear_work(op, *type, step, d, matrices, matvec);
+      const MatmulPath* path = k.path(type->name);
+      if (!matvec && path != nullptr) {
+        t.compute = matmul_compute(op, *path, step, d, matrices, work.flops);
+      }
+      if (matvec) {
+        t.unpack = Flops(work.unpack_operations) /
+                   (d.peak(ComputeType::f32_vector) * k.vector_efficiency.value);
+      }
+      break;
+    }
+    case OperatorKind::attention: {
+      work.flops = flops(op, step);
+      const double attended =
+          attended_positions(op.attention, step.context, step.tokens_per_sequence);
+      // The cache is read once per sequence in decode and once per query tile in
+      // prefill, where it comes from cache; new K and V are written once.
+      const auto elements = static_cast<double>(kv_elements_per_token(op.attention));
+      work.bytes = step.sequences * kv.bytes(attended + step.tokens_per_sequence, elements);
+      memory_efficiency = k.attention_decode.value;
+      const double ramp =
+          step.tokens_per_sequence / (step.tokens_per_sequence + k.attention_tokens);
+      if (step.tokens_per_sequence > 1) {
+        t.compute = work.flops / (d.peak(k.attention_compute) * (k.attention_prefill.value * ramp));
+      }
+      break;
+    }
+    case OperatorKind::norm:
+    case OperatorKind::elementwise:
+      work.bytes = Bytes(tokens * static_cast<double>(op.input + op.output) * d.activation_bytes);
+      break;
+  }
+  t.flops = work.flops;
+  t.bytes = work.bytes;
+  t.memory = work.bytes / (bandwidth * memory_efficiency);
+  t.launch = Seconds(k.launch.value);
+  const double busy = smooth_max(t.compute.value(), (t.memory + t.unpack).value());
+  t.total = t.launch + Seconds(busy);
+  t.limit = Limit::launch;
+  if (busy > t.launch.value()) {
+    t.limit = Limit::memory;
+    if (t.compute > t.memory && t.compute > t.unpack) t.limit = Limit::compute;
+    if (t.unpack > t.memory && t.unpack > t.compute) t.limit = Limit::unpack;
+  }
+  return t;
+}
+
+}  // namespace cairn

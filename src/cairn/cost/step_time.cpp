@@ -1,0 +1,170 @@
+#include "cairn/cost/step_time.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace cairn {
+namespace {
+
+TimeClass class_of(const Operator& op, const Tensor* tensor) {
+  switch (op.kind) {
+    case OperatorKind::embedding: return TimeClass::head;
+    case OperatorKind::attention: return TimeClass::attention;
+    case OperatorKind::expert_linear:
+    case OperatorKind::router: return TimeClass::experts;
+    case OperatorKind::norm:
+    case OperatorKind::elementwise: return TimeClass::other;
+    case OperatorKind::linear: break;
+  }
+  if (tensor == nullptr) return TimeClass::other;
+  switch (tensor->role) {
+    case TensorRole::output:
+    case TensorRole::token_embedding: return TimeClass::head;
+    case TensorRole::ffn_gate:
+    case TensorRole::ffn_up:
+    case TensorRole::ffn_down:
+    case TensorRole::shared_gate:
+    case TensorRole::shared_up:
+    case TensorRole::shared_down: return TimeClass::dense_ffn;
+    default: return TimeClass::attention_linear;
+  }
+}
+
+std::string name_for(const Operator& op, const Tensor* tensor) {
+  if (op.kind == OperatorKind::attention) {
+    return op.attention.kind == AttentionKind::sliding ? "attention (window)" : "attention";
+  }
+  if (op.kind == OperatorKind::elementwise) return "elementwise";
+  return tensor != nullptr ? std::string(role_name(tensor->role)) : "norm";
+}
+
+// Everything that the time of an operator depends on.
+auto signature(const OperatorGroup& g) {
+  const AttentionSpec& a = g.op.attention;
+  return std::tuple(g.op.kind, g.type, g.op.input, g.op.output, g.op.experts,
+                    g.op.experts_per_token, g.op.output_only, a.kind, a.heads, a.kv_heads,
+                    a.head_dim, a.v_head_dim, a.window, a.kv_lora_rank, a.qk_rope_head_dim,
+                    std::string_view(g.name));
+}
+
+// Weights that one step reads on this device, all experts included.
+bool streams(OperatorKind kind) {
+  return kind == OperatorKind::linear || kind == OperatorKind::expert_linear ||
+         kind == OperatorKind::router;
+}
+
+}  // namespace
+
+std::string_view name_of(TimeClass c) {
+  constexpr std::array<std::string_view, kTimeClasses> kNames{
+      "attention projections", "attention", "dense feed-forward", "experts",
+      "embedding and head",    "norms and activations", "communication", "host"};
+  return kNames[static_cast<std::size_t>(c)];
+}
+
+StepTime& StepTime::operator+=(const StepTime& o) {
+  total += o.total;
+  for (std::size_t i = 0; i < kTimeClasses; ++i) by_class[i] += o.by_class[i];
+  compute_bound += o.compute_bound;
+  memory_bound += o.memory_bound;
+  fixed += o.fixed;
+  flops += o.flops;
+  bytes += o.bytes;
+  return *this;
+}
+
+StepModel::StepModel(const Graph& graph, const BoundWeights& weights, const KvFormat& kv,
+                     const Layout& layout, const Share& share, DeviceModel device,
+                     CollectiveModel links)
+    : device_(std::move(device)),
+      links_(std::move(links)),
+      kv_(kv),
+      layout_(layout),
+      share_(share),
+      hidden_(static_cast<double>(graph.spec.hidden)),
+      vocabulary_(static_cast<double>(graph.spec.vocabulary)) {
+  for (const Operator& op : graph.operators) {
+    if (!runs(op, graph, share)) continue;
+    OperatorGroup group;
+    group.op = share_of(op, graph, share);
+    const Tensor* tensor = nullptr;
+    if (op.tensor >= 0) {
+      const auto index = static_cast<std::size_t>(op.tensor);
+      tensor = &graph.tensors[index];
+      group.type = weights.types[index];
+    }
+    group.name = name_for(op, tensor);
+    group.time_class = class_of(op, tensor);
+    if (streams(op.kind) && group.type != nullptr) {
+      weight_bytes_ += static_cast<double>(group.op.experts) *
+                       group.type->bytes(static_cast<double>(group.op.output),
+                                         static_cast<double>(group.op.input));
+    }
+    if (op.kind == OperatorKind::attention) all_reduces_ += 2;
+    if (op.kind == OperatorKind::router) expert_layers_ += 1;
+    const auto it = std::ranges::find_if(groups_, [&group](const OperatorGroup& other) {
+      return signature(other) == signature(group);
+    });
+    if (it != groups_.end()) {
+      it->count += 1;
+    } else {
+      groups_.push_back(std::move(group));
+    }
+  }
+}
+
+Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
+  Seconds total{};
+  const double tokens = step.tokens();
+  const Bytes activations(tokens * hidden_ * device_.activation_bytes);
+  if (share_.tp > 1) {
+    total += all_reduces_ * links_.all_reduce(activations, share_.tp);
+    if (share_.head) {
+      total += links_.all_gather(
+          Bytes(step.output_tokens * vocabulary_ * device_.activation_bytes), share_.tp);
+    }
+    fixed += all_reduces_ * links_.latency();
+  }
+  if (share_.ep > share_.tp) {
+    total += 2 * expert_layers_ * links_.all_to_all(activations, share_.ep);
+    fixed += 2 * expert_layers_ * links_.latency();
+  }
+  if (layout_.pp > 1 && !share_.head) total += links_.send(activations);
+  return total;
+}
+
+StepTime StepModel::time(const Step& step) const {
+  StepTime out;
+  for (const OperatorGroup& g : groups_) {
+    const OperatorTime t =
+        time_operator(g.op, g.type, *kv_.type, step, device_, weight_bytes_);
+    const Seconds all = t.total * g.count;
+    out.total += all;
+    out.by_class[static_cast<std::size_t>(g.time_class)] += all;
+    const Seconds busy = (t.total - t.launch) * g.count;
+    (t.limit == Limit::compute || t.limit == Limit::unpack ? out.compute_bound
+                                                            : out.memory_bound) += busy;
+    out.fixed += t.launch * g.count;
+    out.flops += t.flops * g.count;
+    out.bytes += t.bytes * g.count;
+  }
+  const Seconds wires = communication(step, out.fixed);
+  const KernelParameters& k = device_.kernels;
+  const Seconds host = Seconds(k.step.value + k.sequence.value * step.sequences);
+  out.by_class[static_cast<std::size_t>(TimeClass::communication)] += wires;
+  out.by_class[static_cast<std::size_t>(TimeClass::host)] += host;
+  out.fixed += host;
+  out.total += wires + host;
+  return out;
+}
+
+std::vector<GroupTime> StepModel::explain(const Step& step) const {
+  std::vector<GroupTime> out;
+  for (const OperatorGroup& g : groups_) {
+    out.push_back({&g, time_operator(g.op, g.type, *kv_.type, step, device_, weight_bytes_)});
+  }
+  return out;
+}
+
+}  // namespace cairn

@@ -1,0 +1,93 @@
+// The time of one engine step on one device: the operators of the device's
+// share, one after the other, the collectives between devices, and the host's
+// fixed costs.
+//
+// A StepModel is built once for a deployment. It merges operators that differ in
+// nothing (the layers of a model), so that a step of an 80-layer model costs a
+// dozen evaluations.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/cost/collective.h"
+#include "cairn/cost/operator_time.h"
+#include "cairn/layout/layout.h"
+#include "cairn/model/graph.h"
+#include "cairn/model/weight_format.h"
+
+namespace cairn {
+
+/// What the time of a step is spent on.
+enum class TimeClass : std::uint8_t {
+  attention_linear,  // q, k, v and output projections
+  attention,         // scores and values over the KV cache
+  dense_ffn,
+  experts,           // routed experts and routers
+  head,              // embedding and output head
+  other,             // norms, activations, rope
+  communication,
+  host,              // fixed time per step and per sequence
+};
+constexpr std::size_t kTimeClasses = 8;
+std::string_view name_of(TimeClass c);
+
+struct StepTime {
+  Seconds total{};
+  std::array<Seconds, kTimeClasses> by_class{};
+  Seconds compute_bound{};  // time in operators limited by compute or unpacking
+  Seconds memory_bound{};   // ... by memory
+  Seconds fixed{};          // launches, host, latency of collectives
+  Flops flops{};
+  Bytes bytes{};
+
+  [[nodiscard]] Seconds of(TimeClass c) const { return by_class[static_cast<std::size_t>(c)]; }
+  StepTime& operator+=(const StepTime& o);
+};
+
+/// One merged group of operators, for `predict --explain`.
+struct OperatorGroup {
+  Operator op;
+  const TensorType* type = nullptr;
+  std::string name;       // "attn_q", "ffn_down_exps", "attention" ...
+  TimeClass time_class = TimeClass::other;
+  double count = 1;       // how many operators are alike
+};
+
+struct GroupTime {
+  const OperatorGroup* group = nullptr;
+  OperatorTime time;      // of one operator
+};
+
+class StepModel {
+ public:
+  StepModel(const Graph& graph, const BoundWeights& weights, const KvFormat& kv,
+            const Layout& layout, const Share& share, DeviceModel device, CollectiveModel links);
+
+  /// The time of a step in which every sequence is in the same state.
+  [[nodiscard]] StepTime time(const Step& step) const;
+  /// The same, operator by operator.
+  [[nodiscard]] std::vector<GroupTime> explain(const Step& step) const;
+  /// Bytes that a step streams from memory apart from the KV cache.
+  [[nodiscard]] Bytes weight_bytes() const { return weight_bytes_; }
+  [[nodiscard]] const DeviceModel& device() const { return device_; }
+
+ private:
+  [[nodiscard]] Seconds communication(const Step& step, Seconds& fixed) const;
+
+  std::vector<OperatorGroup> groups_;
+  DeviceModel device_;
+  CollectiveModel links_;
+  KvFormat kv_;
+  Layout layout_;
+  Share share_;
+  double hidden_ = 0;
+  double all_reduces_ = 0;      // per step on this device
+  double expert_layers_ = 0;
+  double vocabulary_ = 0;
+  Bytes weight_bytes_{};
+};
+
+}  // namespace cairn

@@ -1,0 +1,103 @@
+#include "cairn/predict/deployment.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace cairn {
+namespace {
+
+bool contains(const std::vector<std::string>& list, std::string_view item) {
+  return std::ranges::find(list, item) != list.end();
+}
+
+// KV formats are named as engines name them; the storage type behind each.
+Result<KvFormat> find_kv(std::string_view name, const EngineInfo& engine,
+                         const Knowledge& knowledge) {
+  std::string wanted(name);
+  if (wanted == "f16") wanted = "fp16";
+  if (wanted == "auto") wanted = engine.reference.kv_format;
+  if (!engine.supports_kv(wanted)) {
+    return fail(unsupported("the engine has no such KV cache format")
+                    .in(engine.id)
+                    .got(name)
+                    .want(fmt::format("one of {}", fmt::join(engine.kv_formats, ", "))));
+  }
+  std::string stored = wanted;
+  if (stored == "fp16") stored = "f16";
+  if (stored == "fp32") stored = "f32";
+  if (stored.starts_with("fp8")) stored = "fp8";
+  const TensorType* type = knowledge.tensor_types->find(stored);
+  if (type == nullptr) return fail(not_found("unknown KV cache format").got(name));
+  return KvFormat{wanted, type};
+}
+
+Result<void> check_engine(const DeploymentRequest& r) {
+  const EngineInfo& e = *r.engine;
+  const Accelerator& a = *r.accelerator;
+  if (!a.is_gpu) return fail(unsupported("not a single accelerator").got(a.id).want("a GPU"));
+  if (!e.supports(a.vendor, a.architecture)) {
+    return fail(unsupported("the engine does not run on this accelerator").in(e.id).got(a.id));
+  }
+  if (e.split != SplitMode::tensor && r.layout.tp > 1) {
+    return fail(unsupported("the engine splits by layers, not by tensors")
+                    .in(e.id)
+                    .got(r.layout.to_string())
+                    .want("tp 1 and pp for the number of cards"));
+  }
+  return {};
+}
+
+Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentRequest& r,
+                                  const Knowledge& knowledge) {
+  if (r.weights.empty() && model.stored) return *model.stored;
+  const std::string name = r.weights.empty() ? default_format(model, *r.engine) : r.weights;
+  const WeightFormatInfo* info = knowledge.weight_formats.find(name);
+  if (info == nullptr) return knowledge.weight_formats.bind(*model.graph, name);
+  if (!contains(r.engine->format_kinds, info->kind) ||
+      (!r.engine->formats.empty() && info->kind == "checkpoint" &&
+       !contains(r.engine->formats, info->name))) {
+    return fail(unsupported("the engine does not read this weight format")
+                    .in(r.engine->id)
+                    .got(name));
+  }
+  return knowledge.weight_formats.bind(*model.graph, info->name);
+}
+
+}  // namespace
+
+std::string default_format(const ModelInput& model, const EngineInfo& engine) {
+  if (contains(engine.format_kinds, "gguf")) {
+    // Models that are published in four bits are converted without loss.
+    return model.graph->spec.published_format == "mxfp4" ? "mxfp4_moe" : "q4_k_m";
+  }
+  return model.graph->spec.published_format;
+}
+
+Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
+                           const Knowledge& knowledge) {
+  CAIRN_CHECK(check_engine(request));
+  Deployment out;
+  out.model = model;
+  out.accelerator = request.accelerator;
+  out.engine = request.engine;
+  out.layout = request.layout;
+  out.config =
+      request.engine->reference_on(request.accelerator->memory, request.accelerator->id);
+  EngineConfig& c = out.config;
+  if (request.ubatch) c.ubatch = *request.ubatch;
+  if (request.ubatch && c.batch < c.ubatch) c.batch = c.ubatch;
+  if (request.flash_attention) c.flash_attention = *request.flash_attention;
+  if (request.memory_fraction) c.memory_fraction = *request.memory_fraction;
+  if (request.max_batched_tokens) c.max_batched_tokens = *request.max_batched_tokens;
+  if (request.max_sequences) c.max_sequences = *request.max_sequences;
+  out.kernels = {c.flash_attention, request.hipblaslt, request.rocwmma, request.build};
+  CAIRN_TRY(out.weights, bind_weights(model, request, knowledge));
+  CAIRN_TRY(out.kv, find_kv(request.kv.empty() ? c.kv_format : request.kv, *request.engine,
+                            knowledge));
+  CAIRN_TRY([[maybe_unused]] const auto shares, divide(*model.graph, request.layout));
+  return out;
+}
+
+}  // namespace cairn

@@ -1,0 +1,65 @@
+// Deployment: model x engine x layout x cluster, resolved and ready to be
+// predicted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cairn/base/result.h"
+#include "cairn/engine/engine.h"
+#include "cairn/hardware/accelerator.h"
+#include "cairn/layout/layout.h"
+#include "cairn/model/graph.h"
+#include "cairn/model/weight_format.h"
+#include "cairn/predict/knowledge.h"
+
+namespace cairn {
+
+/// A model that was read, with its graph; shared by the deployments of a search.
+struct ModelInput {
+  std::string name;
+  std::shared_ptr<const Graph> graph;
+  /// Exact storage types where the file says them (GGUF).
+  std::optional<BoundWeights> stored;
+};
+
+/// What a user asks for; empty fields take the engine's reference.
+struct DeploymentRequest {
+  const Accelerator* accelerator = nullptr;
+  const EngineInfo* engine = nullptr;
+  std::string weights;             // weight format; empty: the file's or the published one
+  std::string kv;                  // empty: the engine's reference
+  Layout layout;
+  std::optional<std::int64_t> ubatch;
+  std::optional<bool> flash_attention;
+  std::optional<double> memory_fraction;
+  std::optional<std::int64_t> max_batched_tokens;
+  std::optional<std::int64_t> max_sequences;
+  std::optional<bool> hipblaslt;       // see KernelOptions
+  std::optional<bool> rocwmma;
+  std::optional<std::int64_t> build;
+};
+
+struct Deployment {
+  ModelInput model;
+  const Accelerator* accelerator = nullptr;
+  const EngineInfo* engine = nullptr;
+  EngineConfig config;
+  KernelOptions kernels;
+  BoundWeights weights;
+  KvFormat kv;
+  Layout layout;
+};
+
+/// Resolves a request. Refused: an engine that does not run on the vendor or
+/// does not read the format, a layout that the engine or the model does not have.
+Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
+                           const Knowledge& knowledge);
+
+/// The format an engine would be given when nothing is said: the published one
+/// for checkpoint engines, q4_k_m for llama.cpp.
+std::string default_format(const ModelInput& model, const EngineInfo& engine);
+
+}  // namespace cairn

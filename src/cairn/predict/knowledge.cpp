@@ -1,0 +1,22 @@
+#include "cairn/predict/knowledge.h"
+
+#include <utility>
+
+namespace cairn {
+
+Result<Knowledge> Knowledge::load(Image image) {
+  CAIRN_TRY(AcceleratorCatalogue accelerators, AcceleratorCatalogue::load(image));
+  CAIRN_TRY(EngineCatalogue engines, EngineCatalogue::load(image));
+  CAIRN_TRY(const Node types_table, image.root("models/tensor_types.csv"));
+  CAIRN_TRY(TensorTypes types, TensorTypes::load(types_table));
+  auto tensor_types = std::make_unique<const TensorTypes>(std::move(types));
+  CAIRN_TRY(const Node formats, image.root("models/weight_formats.yaml"));
+  CAIRN_TRY(WeightFormats weight_formats, WeightFormats::load(formats, *tensor_types));
+  CAIRN_TRY(CostData cost, CostData::load(image));
+  CAIRN_TRY(PriceBook prices, PriceBook::load(image));
+  return Knowledge{std::move(image),        std::move(accelerators),   std::move(engines),
+                   std::move(tensor_types), std::move(weight_formats), std::move(cost),
+                   std::move(prices)};
+}
+
+}  // namespace cairn

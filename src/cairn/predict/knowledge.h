@@ -1,0 +1,31 @@
+// Knowledge: every fact the program was built with, opened once and passed to
+// whoever needs it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cairn/cost/kernel_parameters.h"
+#include "cairn/data/image.h"
+#include "cairn/engine/engine.h"
+#include "cairn/hardware/catalogue.h"
+#include "cairn/hardware/prices.h"
+#include "cairn/model/tensor_type.h"
+#include "cairn/model/weight_format.h"
+
+namespace cairn {
+
+struct Knowledge {
+  Image image;
+  AcceleratorCatalogue accelerators;
+  EngineCatalogue engines;
+  /// At a fixed address: formats and bound weights point into it.
+  std::unique_ptr<const TensorTypes> tensor_types;
+  WeightFormats weight_formats;
+  CostData cost;
+  PriceBook prices;
+
+  static Result<Knowledge> load(Image image);
+};
+
+}  // namespace cairn

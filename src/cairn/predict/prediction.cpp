@@ -1,0 +1,206 @@
+#include "cairn/predict/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cairn/predict/money.h"
+
+namespace cairn {
+namespace {
+
+// Half-width of an 80 % interval of a normal distribution, in sigmas.
+constexpr double kEighty = 1.2816;
+
+class Metrics {
+ public:
+  explicit Metrics(Basis basis) : basis_(basis) {}
+  void add(std::string name, double value, double sigma, std::string unit) {
+    const double factor = std::exp(kEighty * sigma);
+    list_.push_back({std::move(name), value, value / factor, value * factor, std::move(unit),
+                     basis_});
+  }
+  void exact(std::string name, double value, std::string unit) {
+    list_.push_back({std::move(name), value, value, value, std::move(unit), basis_});
+  }
+  std::vector<Metric> take() { return std::move(list_); }
+
+ private:
+  Basis basis_;
+  std::vector<Metric> list_;
+};
+
+// Requests in flight at an arrival rate, by Little's law; nothing where the
+// deployment cannot keep up.
+std::optional<double> concurrency_at(const RequestTimes& times, double rate, double input,
+                                     double output, double most) {
+  const auto served = [&](double n) { return times.steady(n, input, output).requests_per_s; };
+  if (served(most) < rate) return std::nullopt;
+  double low = 0.01;
+  double high = most;
+  constexpr int kSteps = 40;
+  for (int i = 0; i < kSteps; ++i) {
+    const double middle = std::sqrt(low * high);
+    // Below one request in flight the deployment is idle part of the time.
+    const double rate_there = middle < 1 ? middle * served(1) : served(middle);
+    (rate_there < rate ? low : high) = middle;
+  }
+  return high;
+}
+
+MemoryDemand demand_of(const Deployment& d, const Workload& w) {
+  MemoryDemand m;
+  m.graph = d.model.graph.get();
+  m.weights = &d.weights;
+  m.kv = d.kv;
+  m.layout = d.layout;
+  m.context = w.context > 0 ? w.context : static_cast<std::int64_t>(w.input + w.output);
+  m.sequences = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::ceil(w.concurrency / d.layout.dp)));
+  m.config = d.config;
+  return m;
+}
+
+void add_times(Metrics& m, const RequestTimes& times, const RequestTimes::Steady& s,
+               const Workload& w, int replicas) {
+  const double sp = times.sigma(s.prefill, false);
+  const double sd = times.sigma(s.decode, true);
+  const double share = s.prefill_share;
+  const double both = std::sqrt(std::pow(share * sp, 2) + std::pow((1 - share) * sd, 2));
+  const double per_replica = std::max(1.0, w.concurrency / replicas);
+  m.add("prefill_tokens_per_s", w.input / s.prefill.total.value() * replicas, sp, "tok/s");
+  if (w.output > 1) {
+    m.add("decode_tokens_per_s", per_replica / s.decode.total.value() * replicas, sd, "tok/s");
+  }
+  m.add("ttft_ms_mean", in_ms(s.ttft), sp, "ms");
+  if (w.output > 1) m.add("tpot_ms_mean", in_ms(s.tpot), both, "ms");
+  m.add("e2e_ms_mean", in_ms(s.latency), both, "ms");
+  const double busy = w.rate ? *w.rate : s.requests_per_s * replicas;
+  const double sigma = w.rate ? 0 : both;
+  m.add("requests_per_s", busy, sigma, "req/s");
+  m.add("output_tokens_per_s", busy * w.output, sigma, "tok/s");
+  m.add("total_tokens_per_s", busy * (w.input + w.output), sigma, "tok/s");
+}
+
+void add_power(Metrics& m, Prediction& p, const RequestTimes::Steady& s, const Accelerator& a,
+               const CostData& cost, double output_rate) {
+  StepTime mixed = s.decode;
+  const double steps = std::max(0.0, p.workload.output - 1);
+  StepTime whole = s.prefill;
+  const double per_replica = std::max(1.0, p.workload.concurrency / p.layout.dp);
+  // Shares of the busy time: prompts of all requests in flight, then the steps.
+  const auto blend = [&](Seconds prefill, Seconds decode) {
+    return prefill * per_replica + decode * steps;
+  };
+  mixed.total = blend(whole.total, s.decode.total);
+  mixed.memory_bound = blend(whole.memory_bound, s.decode.memory_bound);
+  mixed.compute_bound = blend(whole.compute_bound, s.decode.compute_bound);
+  mixed.fixed = blend(whole.fixed, s.decode.fixed);
+  p.power = power_during(mixed, a, cost.power());
+  if (!p.power) return;
+  const double cards = p.layout.devices();
+  m.add("power_w", p.power->load.value() * cards, p.power->sigma, "W");
+  if (output_rate > 0) {
+    const double sigma = std::hypot(p.power->sigma, 0.2);
+    m.add("energy_j_per_token", p.power->load.value() * cards / output_rate, sigma, "J/token");
+  }
+}
+
+void add_memory(Metrics& m, const Prediction& p, const Graph& graph, const BoundWeights& weights) {
+  m.exact("weights_gib", in_gib(weights.total(graph)), "GiB");
+  m.add("kv_cache_tokens", static_cast<double>(p.memory.kv_tokens), p.memory.sigma, "tokens");
+}
+
+}  // namespace
+
+std::string_view name_of(BasisKind kind) {
+  switch (kind) {
+    case BasisKind::calibrated: return "calibrated";
+    case BasisKind::transferred: return "transferred";
+    case BasisKind::physics: return "physics";
+  }
+  return "physics";
+}
+
+const Metric* Prediction::metric(std::string_view name) const {
+  const auto it = std::ranges::find(metrics, name, &Metric::name);
+  return it != metrics.end() ? &*it : nullptr;
+}
+
+Result<Prediction> predict(const Deployment& d, const Workload& workload, const CostTerms& terms,
+                           const Knowledge& knowledge) {
+  Prediction p;
+  p.model = d.model.name;
+  p.accelerator = d.accelerator->id;
+  p.announced = d.accelerator->status == Status::announced;
+  p.engine = d.engine->id;
+  p.weights = d.weights.format;
+  p.weights_approximate = d.weights.approximate;
+  p.kv = d.kv.name;
+  p.layout = d.layout;
+  p.config = d.config;
+  p.workload = workload;
+  Workload& w = p.workload;
+  CAIRN_TRY(const RequestTimes times, RequestTimes::build(d, knowledge));
+  p.parameters = times.stages().front().device().kernels.id;
+  const double replicas = d.layout.dp;
+  if (w.rate) {
+    const auto most = static_cast<double>(d.config.max_sequences);
+    const auto n = concurrency_at(times, *w.rate / replicas, w.input, w.output, most);
+    if (!n) {
+      p.notes.emplace_back("overloaded: the deployment cannot serve this rate");
+      w.rate.reset();
+      w.concurrency = most * replicas;
+    } else {
+      w.concurrency = std::max(1.0, *n) * replicas;
+    }
+  }
+  CAIRN_TRY(p.memory, estimate_memory(demand_of(d, w), *d.engine, *d.accelerator));
+  Metrics metrics({BasisKind::physics, 0});
+  add_memory(metrics, p, *d.model.graph, d.weights);
+  const auto s = times.steady(std::max(1.0, w.concurrency / replicas), w.input, w.output);
+  p.prefill = s.prefill;
+  p.decode = s.decode;
+  if (p.memory.fits) {
+    add_times(metrics, times, s, w, d.layout.dp);
+    const double rate = w.rate ? *w.rate : s.requests_per_s * replicas;
+    add_power(metrics, p, s, *d.accelerator, knowledge.cost, rate * w.output);
+    CAIRN_TRY(p.money, count_money(d, p.power, rate * w.output, terms, knowledge.prices));
+  }
+  p.metrics = metrics.take();
+  if (p.announced) p.notes.emplace_back("announced hardware: figures are the vendor's");
+  if (p.weights_approximate) {
+    p.notes.emplace_back("the format's recipe is not public: a stand-in of about its size");
+  }
+  return p;
+}
+
+Result<std::vector<Explanation>> explain(const Deployment& d, const Workload& w,
+                                         const Knowledge& knowledge) {
+  CAIRN_TRY(const RequestTimes times, RequestTimes::build(d, knowledge));
+  std::vector<Explanation> out;
+  const auto add = [&](std::string_view phase, const Step& step) {
+    for (const StepModel& stage : times.stages()) {
+      for (const GroupTime& g : stage.explain(step)) {
+        Explanation e{std::string(phase), g.group->name, g.group->count, g.time,
+                      g.group->type != nullptr ? g.group->type->name : std::string()};
+        e.time.total *= e.count;
+        e.time.compute *= e.count;
+        e.time.memory *= e.count;
+        e.time.unpack *= e.count;
+        e.time.launch *= e.count;
+        e.time.flops *= e.count;
+        e.time.bytes *= e.count;
+        out.push_back(std::move(e));
+      }
+    }
+  };
+  const double batch = std::max(1.0, w.concurrency / d.layout.dp);
+  add("prefill", {.sequences = 1, .tokens_per_sequence = w.input, .context = 0, .output_tokens = 1});
+  add("decode", {.sequences = batch,
+                 .tokens_per_sequence = 1,
+                 .context = w.input + w.output / 2,
+                 .output_tokens = batch});
+  return out;
+}
+
+}  // namespace cairn

@@ -1,0 +1,106 @@
+// Prediction: what one deployment will do for one workload, each figure with an
+// interval and a basis.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cairn/cost/power.h"
+#include "cairn/memory/memory.h"
+#include "cairn/predict/deployment.h"
+#include "cairn/predict/request_times.h"
+
+namespace cairn {
+
+/// Requests of one shape. Lengths in tokens.
+struct Workload {
+  double input = 512;
+  double output = 128;
+  double concurrency = 1;        // requests in flight over the whole deployment
+  std::optional<double> rate;    // requests per second that must be served, instead
+  std::int64_t context = 0;      // positions to reserve; 0: input + output
+};
+
+enum class BasisKind : std::uint8_t {
+  calibrated,   // fitted on measurements of this card and engine
+  transferred,  // fitted on relatives
+  physics,      // priors only
+};
+std::string_view name_of(BasisKind kind);
+
+struct Basis {
+  BasisKind kind = BasisKind::physics;
+  int rows = 0;  // measurements behind it
+};
+
+/// Names and units as in docs/json/metrics.md.
+struct Metric {
+  std::string name;
+  double value = 0;
+  double low = 0;   // of an 80 % interval
+  double high = 0;
+  std::string unit;
+  Basis basis;
+};
+
+/// How money is counted.
+struct CostTerms {
+  std::string currency = "USD";
+  double amortisation_years = 3;
+  double utilisation = 0.5;        // share of the time that the cards serve at this load
+  double electricity_per_kwh = 0;  // in `currency`; 0: the catalogue's world average
+  double pue = 1.0;                // power usage effectiveness of the room
+};
+
+struct CostFigures {
+  std::optional<double> purchase;           // all cards, in the currency
+  std::optional<double> owned_per_hour;     // amortised cards and electricity
+  std::optional<double> rented_per_hour;    // all cards
+  std::optional<double> owned_per_mtok;     // per million output tokens
+  std::optional<double> rented_per_mtok;
+  std::string currency;
+  std::optional<Price> purchase_price;      // the quotes behind them
+  std::optional<Price> rental_price;
+};
+
+struct Prediction {
+  std::string model;
+  std::string accelerator;
+  bool announced = false;
+  std::string engine;
+  std::string weights;
+  bool weights_approximate = false;
+  std::string kv;
+  Layout layout;
+  EngineConfig config;
+  Workload workload;
+  std::string parameters;           // which kernel parameters were used
+  MemoryEstimate memory;
+  std::vector<Metric> metrics;      // empty where it does not fit
+  std::optional<PowerEstimate> power;   // of one card
+  CostFigures money;
+  StepTime prefill;                 // of one prompt
+  StepTime decode;                  // of the mean step
+  std::vector<std::string> notes;   // translatable sentences
+
+  [[nodiscard]] const Metric* metric(std::string_view name) const;
+};
+
+/// Predicts. The memory is always filled in; the metrics only where it fits.
+Result<Prediction> predict(const Deployment& deployment, const Workload& workload,
+                           const CostTerms& terms, const Knowledge& knowledge);
+
+/// One operator group of `predict --explain`.
+struct Explanation {
+  std::string phase;     // "prefill" or "decode"
+  std::string name;
+  double count = 0;
+  OperatorTime time;     // of all of them together
+  std::string type;      // weight type
+};
+Result<std::vector<Explanation>> explain(const Deployment& deployment, const Workload& workload,
+                                         const Knowledge& knowledge);
+
+}  // namespace cairn

@@ -1,0 +1,158 @@
+#include "cairn/predict/request_times.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace cairn {
+namespace {
+
+StepTime scaled(StepTime t, double k) {
+  t.total *= k;
+  for (Seconds& s : t.by_class) s *= k;
+  t.compute_bound *= k;
+  t.memory_bound *= k;
+  t.fixed *= k;
+  t.flops *= k;
+  t.bytes *= k;
+  return t;
+}
+
+// Simpson's rule for the mean of f over [low, high].
+template <class F>
+StepTime simpson_mean(double low, double high, const F& f) {
+  if (high <= low) return f(low);
+  StepTime out = scaled(f(low), 1.0 / 6);
+  out += scaled(f((low + high) / 2), 4.0 / 6);
+  out += scaled(f(high), 1.0 / 6);
+  return out;
+}
+
+DeviceModel device_model(const Deployment& d, KernelParameters kernels) {
+  DeviceModel out;
+  out.accelerator = d.accelerator;
+  out.kernels = std::move(kernels);
+  // llama.cpp keeps activations in 32 bits between operators, vLLM in 16.
+  out.activation_bytes = d.engine->family == EngineFamily::llama_cpp ? 4 : 2;
+  return out;
+}
+
+}  // namespace
+
+Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& knowledge) {
+  RequestTimes out;
+  const Graph& graph = *d.model.graph;
+  CAIRN_TRY(const KernelParameters kernels,
+            knowledge.cost.parameters(d.engine->id, *d.accelerator, d.kernels));
+  CollectiveModel links;
+  if (d.layout.tp * d.layout.pp > 1) {
+    CAIRN_TRY(links, CollectiveModel::between(*d.accelerator, knowledge.cost));
+  }
+  CAIRN_TRY(const std::vector<Share> shares, divide(graph, d.layout));
+  for (const Share& share : shares) {
+    out.stages_.emplace_back(graph, d.weights, d.kv, d.layout, share, device_model(d, kernels),
+                             links);
+  }
+  const bool llama = d.engine->family == EngineFamily::llama_cpp;
+  out.chunk_ = static_cast<double>(llama ? std::min(d.config.ubatch, d.config.batch)
+                                         : d.config.max_batched_tokens);
+  return out;
+}
+
+StepTime RequestTimes::prefill(double tokens, double context) const {
+  const double chunks = std::ceil(tokens / chunk_);
+  const double full = std::floor(tokens / chunk_);
+  const double rest = tokens - full * chunk_;
+  const auto chunk = [this](double size, double at, double outputs) {
+    StepTime sum;
+    Seconds slowest{};
+    for (const StepModel& stage : stages_) {
+      const StepTime t = stage.time({.sequences = 1,
+                                     .tokens_per_sequence = size,
+                                     .context = at,
+                                     .output_tokens = outputs});
+      slowest = max(slowest, t.total);
+      sum += t;
+    }
+    return std::pair(sum, slowest);
+  };
+  // Logits are wanted for the last position only; the head runs in every chunk on
+  // at least that many rows.
+  StepTime out;
+  if (full > 0) {
+    const auto f = [&](double at) { return chunk(chunk_, at, rest > 0 ? 0 : 1).first; };
+    out += scaled(simpson_mean(context, context + (full - 1) * chunk_, f), full);
+  }
+  if (rest > 0) out += chunk(rest, context + full * chunk_, 1).first;
+  if (stages_.size() > 1 && chunks > 1) {
+    // Chunks follow one another through the stages.
+    const auto [sum, slowest] = chunk(std::min(tokens, chunk_), context + tokens / 2, 1);
+    const Seconds pipelined = sum.total + (chunks - 1) * slowest;
+    if (pipelined < out.total) out = scaled(out, pipelined / out.total);
+  }
+  return out;
+}
+
+StepTime RequestTimes::decode_step(double batch, double context) const {
+  StepTime out;
+  // Pipeline stages work on as many micro-batches as there are stages, if the
+  // batch can be cut so; a token still passes through all of them.
+  const auto stages = static_cast<double>(stages_.size());
+  const double micro = std::max(1.0, batch / stages);
+  for (const StepModel& stage : stages_) {
+    out += stage.time({.sequences = micro,
+                       .tokens_per_sequence = 1,
+                       .context = context,
+                       .output_tokens = micro});
+  }
+  return out;
+}
+
+StepTime RequestTimes::decode_mean(double batch, double context, double tokens) const {
+  return simpson_mean(context, context + std::max(0.0, tokens - 1),
+                      [&](double at) { return decode_step(batch, at); });
+}
+
+RequestTimes::Steady RequestTimes::steady(double concurrency, double input, double output) const {
+  Steady out;
+  out.prefill = prefill(input);
+  out.decode = decode_mean(concurrency, input, output);
+  const Seconds prompt = out.prefill.total;
+  const Seconds step = out.decode.total;
+  const double steps = std::max(0.0, output - 1);
+  // While one request lives, each of the others is prefilled once on average and
+  // holds it up for that long; its own prompt waits half a step and half a prompt
+  // of another, if there is one.
+  const double others = concurrency - 1;
+  const Seconds stall = others * prompt;
+  out.ttft = prompt + (others > 0 ? 0.5 * (step + prompt * std::min(1.0, stall / (stall + steps * step)))
+                                  : Seconds{});
+  out.latency = out.ttft + steps * step + stall;
+  out.tpot = steps > 0 ? (steps * step + stall) / steps : Seconds{};
+  out.requests_per_s = concurrency / out.latency.value();
+  const Seconds busy = prompt * concurrency + steps * step;
+  out.prefill_share = (prompt * concurrency) / busy;
+  return out;
+}
+
+double RequestTimes::sigma(const StepTime& step, bool decode) const {
+  const KernelParameters& k = stages_.front().device().kernels;
+  if (step.total <= Seconds{}) return 0;
+  const auto share = [&step](Seconds part) { return part / step.total; };
+  const double attention = share(step.of(TimeClass::attention));
+  const double fixed = share(step.fixed);
+  const double rest = std::max(0.0, 1 - attention - fixed);
+  const MatmulPath* path = k.paths.empty() ? nullptr : &k.paths.front().path;
+  const double product =
+      decode || path == nullptr ? k.memory_efficiency.sigma : path->efficiency.sigma;
+  const double att = decode ? k.attention_decode.sigma : k.attention_prefill.sigma;
+  // The parameters are independent; what they share (the model's own error) is a
+  // floor under them.
+  constexpr double kFloor = 0.1;
+  const double sum = std::pow(attention * att, 2) + std::pow(fixed * k.launch.sigma, 2) +
+                     std::pow(rest * product, 2) + kFloor * kFloor;
+  const double scope = k.scope == KernelParameters::Scope::architecture ? 1.0 : 1.6;
+  return scope * std::sqrt(sum);
+}
+
+}  // namespace cairn

@@ -1,0 +1,50 @@
+// Closed forms for the time of requests on one deployment: single stream and a
+// fixed number of concurrent requests. No queue is simulated here.
+//
+// A StepModel gives the time of one step in one state; these functions add steps
+// up. A step's time is smooth in the context, so a sum over steps is the number
+// of steps times Simpson's mean over the range.
+#pragma once
+
+#include <vector>
+
+#include "cairn/cost/step_time.h"
+#include "cairn/predict/deployment.h"
+
+namespace cairn {
+
+class RequestTimes {
+ public:
+  static Result<RequestTimes> build(const Deployment& deployment, const Knowledge& knowledge);
+
+  /// Processing `tokens` prompt tokens on `context` cached ones, alone: chunks of
+  /// the engine's ubatch or step budget, pipelined over stages.
+  [[nodiscard]] StepTime prefill(double tokens, double context = 0) const;
+  /// One decode step of `batch` sequences at a mean context.
+  [[nodiscard]] StepTime decode_step(double batch, double context) const;
+  /// Mean decode step while each sequence grows from `context` by `tokens`.
+  [[nodiscard]] StepTime decode_mean(double batch, double context, double tokens) const;
+
+  /// Steady state of `concurrency` requests, each replaced when it ends.
+  struct Steady {
+    Seconds ttft{};             // mean, from arrival to first token
+    Seconds tpot{};             // mean time per output token after the first
+    Seconds latency{};          // mean, of a whole request
+    double requests_per_s = 0;
+    StepTime decode;            // the mean decode step
+    StepTime prefill;           // of one prompt
+    double prefill_share = 0;   // of the busy time
+  };
+  [[nodiscard]] Steady steady(double concurrency, double input, double output) const;
+
+  [[nodiscard]] const std::vector<StepModel>& stages() const { return stages_; }
+  /// Standard deviation of the logarithm of a step's time, from the priors of the
+  /// parameters weighted by the time each accounts for.
+  [[nodiscard]] double sigma(const StepTime& step, bool decode) const;
+
+ private:
+  std::vector<StepModel> stages_;  // one a pipeline stage
+  double chunk_ = 512;
+};
+
+}  // namespace cairn
