@@ -5,6 +5,7 @@
 
 #include "commands/completions.h"
 #include "commands/data_check.h"
+#include "commands/gpus.h"
 #include "commands/help.h"
 #include "commands/version.h"
 #include "globals.h"
@@ -13,6 +14,8 @@ namespace cairn::cli {
 namespace {
 
 constexpr std::array kCommands{
+    Command{&kGpusCommand, run_gpus},
+    Command{&kGpusShowCommand, run_gpus_show},
     Command{&kDataCheckCommand, run_data_check},
     Command{&kHelpCommand, run_help},
     Command{&kCompletionsCommand, run_completions},

@@ -67,9 +67,9 @@ std::optional<double> ParsedCommand::number(const OptionSpec& option) const {
   return s != nullptr ? std::optional(s->value.number) : std::nullopt;
 }
 
-std::optional<Money> ParsedCommand::money(const OptionSpec& option) const {
+std::optional<Amount> ParsedCommand::amount(const OptionSpec& option) const {
   const Slot* s = slot(option);
-  return s != nullptr ? std::optional(s->value.money) : std::nullopt;
+  return s != nullptr ? std::optional(s->value.amount) : std::nullopt;
 }
 
 std::vector<std::string> ParsedCommand::list(const OptionSpec& option) const {

@@ -49,7 +49,7 @@ class ParsedCommand {
     const auto n = number(option);
     return n ? std::optional<Q>(Q(*n)) : std::nullopt;
   }
-  [[nodiscard]] std::optional<Money> money(const OptionSpec& option) const;
+  [[nodiscard]] std::optional<Amount> amount(const OptionSpec& option) const;
   [[nodiscard]] std::vector<std::string> list(const OptionSpec& option) const;
   [[nodiscard]] std::vector<Counted> counted(const OptionSpec& option) const;
 

@@ -139,10 +139,10 @@ Result<double> parse_quantity(std::string_view text, std::string_view unit) {
                   .want(fmt::format("one of {}", fmt::join(names, ", "))));
 }
 
-Result<Money> parse_money(std::string_view text) {
+Result<Amount> parse_money(std::string_view text) {
   const std::string expected(msg("an amount and a currency such as 6000CNY"));
   std::string_view rest = trim(text);
-  Money out;
+  Amount out;
   struct Sign {
     std::string_view sign;
     std::string_view currency;
@@ -227,7 +227,7 @@ Result<OptionValue> parse_option_value(const OptionSpec& option, std::string_vie
     }
     case OptionType::choice: return parse_choice(option, text);
     case OptionType::money: {
-      CAIRN_TRY(out.money, named(parse_money(text), option));
+      CAIRN_TRY(out.amount, named(parse_money(text), option));
       return out;
     }
     case OptionType::list: {

@@ -13,10 +13,10 @@ namespace cairn {
 
 /// An amount in a currency (ISO 4217); the currency is empty where none was
 /// written.
-struct Money {
+struct Amount {
   double amount = 0;
   std::string currency;
-  friend bool operator==(const Money&, const Money&) = default;
+  friend bool operator==(const Amount&, const Amount&) = default;
 };
 
 struct Counted {
@@ -36,7 +36,7 @@ Result<double> parse_quantity(std::string_view text, std::string_view unit);
 double base_units_of(std::string_view unit);
 
 /// "6000CNY", "600 USD", "$600", "1,500 EUR", "6000元".
-Result<Money> parse_money(std::string_view text);
+Result<Amount> parse_money(std::string_view text);
 /// "rx-7900-xtx:2"; without a number, 1.
 Result<Counted> parse_counted(std::string_view text);
 /// The items between commas, without the spaces around them; an empty item is
@@ -47,7 +47,7 @@ Result<std::vector<std::string>> parse_list(std::string_view text);
 struct OptionValue {
   std::string text = {};  // as typed; the canonical word of a choice
   double number = 0;      // integer, number, quantity (base units)
-  Money money = {};
+  Amount amount = {};
   std::vector<std::string> items = {};
   std::vector<Counted> counted = {};
 };

@@ -78,7 +78,7 @@ std::string format_percent(double share) { return format_number(share * 100) + "
 std::string format_money(double amount, std::string_view currency) {
   const double a = std::abs(amount);
   const std::string text = !std::isfinite(amount) || (a < 1 && a > 0) ? format_number(amount)
-                           : a < 1000                                ? rounded(amount, -2)
+                           : a < 100                                 ? rounded(amount, -2)
                                                                      : rounded(amount, 0);
   return fmt::format("{} {}", text, currency);
 }

@@ -25,7 +25,7 @@ std::string format_count(double value);
 /// A share of one as per cent: 0.873 is "87.3%".
 std::string format_percent(double share);
 
-/// "6,000 CNY", "0.0123 USD": cents below 1000, whole units above, three
+/// "6,000 CNY", "0.0123 USD": cents below 100, whole units above, three
 /// significant digits below 1.
 std::string format_money(double amount, std::string_view currency);
 

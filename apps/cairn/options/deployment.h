@@ -1,0 +1,155 @@
+// Options that say what is deployed: cards, engine, formats, layout.
+#pragma once
+
+#include "cairn/options/spec.h"
+
+namespace cairn::cli {
+
+inline constexpr Choice kEngines[] = {
+    {.name = "llama.cpp", .description = msg("llama.cpp with HIP on AMD, CUDA on NVIDIA")},
+    {.name = "llama.cpp-vulkan", .description = msg("llama.cpp with Vulkan")},
+    {.name = "vllm", .description = msg("vLLM with ROCm or CUDA")},
+    {.name = "hip", .alias_of = "llama.cpp"},
+    {.name = "rocm", .alias_of = "llama.cpp"},
+    {.name = "llamacpp", .alias_of = "llama.cpp"},
+    {.name = "vulkan", .alias_of = "llama.cpp-vulkan"}};
+inline constexpr Choice kOnOff[] = {{.name = "on"}, {.name = "off"}};
+
+inline constexpr double kMostCards = 4096;
+
+/// For commands on several cards; `predict` takes exactly one id.
+inline constexpr OptionSpec kGpu{
+    .name = "gpu",
+    .short_name = 'g',
+    .type = OptionType::list,
+    .metavar = "ID",
+    .description = msg("accelerator, by id or another name of it (see cairn gpus); several are "
+                       "separated by commas; all stands for every one that is sold")};
+inline constexpr OptionSpec kGpus{.name = "gpus",
+                                  .short_name = 'n',
+                                  .type = OptionType::integer,
+                                  .metavar = "N",
+                                  .min = 1,
+                                  .max = kMostCards,
+                                  .description = msg("number of cards; without it, as few as fit")};
+inline constexpr OptionSpec kEngine{.name = "engine",
+                                    .short_name = 'e',
+                                    .type = OptionType::choice,
+                                    .metavar = "ENGINE",
+                                    .choices = kEngines,
+                                    .description = msg("inference engine")};
+inline constexpr OptionSpec kWeights{
+    .name = "weights",
+    .short_name = 'w',
+    .type = OptionType::text,
+    .metavar = "FORMAT",
+    .description = msg("weight format: bf16, fp8, awq-int4, q4_k_m ...; without it, as published, "
+                       "or q4_k_m for llama.cpp")};
+inline constexpr OptionSpec kKv{.name = "kv",
+                                .type = OptionType::text,
+                                .metavar = "FORMAT",
+                                .description = msg("format of the KV cache: fp16, fp8, q8_0 ...")};
+
+// Layout.
+inline constexpr OptionSpec kTp{.name = "tp",
+                                .aliases = {},
+                                .type = OptionType::integer,
+                                .metavar = "N",
+                                .min = 1,
+                                .max = 1024,
+                                .description = msg("tensor parallelism: cards that share each layer")};
+inline constexpr OptionSpec kPp{.name = "pp",
+                                .type = OptionType::integer,
+                                .metavar = "N",
+                                .min = 1,
+                                .max = 1024,
+                                .description = msg("pipeline stages: cards that take layers in turn")};
+inline constexpr OptionSpec kEp{.name = "ep",
+                                .type = OptionType::integer,
+                                .metavar = "N",
+                                .min = 1,
+                                .max = 1024,
+                                .description = msg("expert parallelism: cards that share the experts")};
+inline constexpr OptionSpec kDp{.name = "dp",
+                                .type = OptionType::integer,
+                                .metavar = "N",
+                                .min = 1,
+                                .max = kMostCards,
+                                .description = msg("replicas of the model")};
+
+// What the engine is started with; without them, its reference configuration.
+inline constexpr OptionSpec kParallel{
+    .name = "parallel",
+    .type = OptionType::integer,
+    .metavar = "N",
+    .min = 1,
+    .max = 65536,
+    .description = msg("sequences the engine is set up for: --parallel of llama.cpp, "
+                       "--max-num-seqs of vLLM")};
+inline constexpr OptionSpec kUbatch{.name = "ubatch",
+                                    .type = OptionType::integer,
+                                    .metavar = "N",
+                                    .unit = "tok",
+                                    .min = 1,
+                                    .max = 65536,
+                                    .description = msg("physical batch of llama.cpp (-ub)")};
+inline constexpr OptionSpec kMaxBatchedTokens{
+    .name = "max-num-batched-tokens",
+    .type = OptionType::quantity,
+    .metavar = "N",
+    .unit = "tok",
+    .min = 1,
+    .max = 1e6,
+    .description = msg("tokens that vLLM computes in one step")};
+inline constexpr OptionSpec kFlashAttention{.name = "flash-attention",
+                                            .type = OptionType::choice,
+                                            .metavar = "on|off",
+                                            .choices = kOnOff,
+                                            .description = msg("flash attention of llama.cpp")};
+inline constexpr OptionSpec kMemoryUtilization{
+    .name = "gpu-memory-utilization",
+    .type = OptionType::number,
+    .metavar = "SHARE",
+    .min = 0.05,
+    .max = 1,
+    .description = msg("share of the device memory that vLLM takes")};
+inline constexpr OptionSpec kHipblaslt{
+    .name = "hipblaslt",
+    .type = OptionType::choice,
+    .metavar = "on|off",
+    .choices = kOnOff,
+    .description = msg("matrix products of llama.cpp by hipBLASLt (ROCBLAS_USE_HIPBLASLT)")};
+inline constexpr OptionSpec kRocwmma{
+    .name = "rocwmma",
+    .type = OptionType::choice,
+    .metavar = "on|off",
+    .choices = kOnOff,
+    .description = msg("attention of llama.cpp by rocWMMA (GGML_HIP_ROCWMMA_FATTN)")};
+inline constexpr OptionSpec kBuild{.name = "build",
+                                   .type = OptionType::integer,
+                                   .metavar = "N",
+                                   .min = 1,
+                                   .max = 1e6,
+                                   .description = msg("build number of llama.cpp (b6325 is 6325)")};
+inline constexpr OptionSpec kPowerLimit{.name = "power-limit",
+                                        .type = OptionType::quantity,
+                                        .metavar = "W",
+                                        .unit = "W",
+                                        .min = 10,
+                                        .max = 5000,
+                                        .description = msg("power limit of each card")};
+
+inline constexpr const OptionSpec* kDeploymentOptions[] = {&kGpu, &kGpus, &kEngine, &kWeights,
+                                                           &kKv};
+inline constexpr OptionGroup kDeployment{msg("Deployment"), kDeploymentOptions};
+
+inline constexpr const OptionSpec* kLayoutOptions[] = {&kTp, &kPp, &kEp, &kDp};
+inline constexpr OptionGroup kLayout{msg("Layout"), kLayoutOptions};
+
+inline constexpr const OptionSpec* kEngineOptions[] = {
+    &kParallel,          &kUbatch,    &kMaxBatchedTokens, &kFlashAttention,
+    &kMemoryUtilization, &kHipblaslt, &kRocwmma,          &kBuild,
+    &kPowerLimit};
+inline constexpr OptionGroup kEngineSettings{msg("Engine settings"), kEngineOptions};
+
+}  // namespace cairn::cli
