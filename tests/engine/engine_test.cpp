@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <stdexcept>
 
 #include "cairn/data/yaml.h"
 
@@ -12,9 +13,9 @@ namespace {
 const EngineCatalogue& catalogue() {
   static const EngineCatalogue kCatalogue = [] {
     auto image = Image::open(CAIRN_IMAGE_FILE);
-    EXPECT_TRUE(image) << image.error().to_string();
+    if (!image) throw std::runtime_error(image.error().to_string());
     auto engines = EngineCatalogue::load(*image);
-    EXPECT_TRUE(engines) << engines.error().to_string();
+    if (!engines) throw std::runtime_error(engines.error().to_string());
     return *std::move(engines);
   }();
   return kCatalogue;
@@ -75,12 +76,23 @@ TEST(EngineInfo, SaysWhereItRuns) {
   EXPECT_TRUE(engine("llama.cpp-vulkan").supports_vendor("intel"));
 }
 
+TEST(EngineInfo, HasOverheadsForEveryVendor) {
+  for (const EngineInfo& e : catalogue().all()) {
+    for (const std::string& vendor : e.vendors) {
+      EXPECT_GT(e.overheads_on(vendor, "").runtime, Bytes(0)) << e.id << " " << vendor;
+    }
+  }
+  // vLLM's own print on MI300X: non_torch_memory takes 0.66GiB.
+  EXPECT_NEAR(in_gib(engine("vllm").overheads_on("amd", "cdna3").runtime), 0.66, 0.005);
+  EXPECT_EQ(engine("vllm").overheads_on("apple", "m4").runtime, Bytes(0));
+}
+
 TEST(EngineCatalogue, EveryFactOfARecordHasASource) {
   for (const EngineInfo& e : catalogue().all()) {
     const Node record = catalogue().record(e);
     const auto sources = record.required("sources");
     ASSERT_TRUE(sources);
-    for (const std::string_view part : {"supports", "reference", "overheads"}) {
+    for (const std::string_view part : {"supports", "reference", "memory"}) {
       const auto facts = record.required(part);
       ASSERT_TRUE(facts) << e.id;
       for (std::uint32_t i = 0; i < facts->size(); ++i) {
@@ -108,7 +120,11 @@ reference:
   graph_capture: {value: true}
   ubatch: {value: UBATCH}
   batch: {value: 2048}
-overheads: {runtime_mib: {value: 1}, runtime_parallel_mib: {value: 1}, sigma: {value: 0.1}}
+  context_pad: {value: 256}
+  full_window_cache: {value: false}
+  reserve_all_outputs: {value: true}
+overheads: []
+memory: {sigma: {value: 0.1}}
 )";
 
 Result<EngineCatalogue> load_with(std::string family, std::string ubatch) {

@@ -30,6 +30,11 @@ Result<double> number_of(Node facts, std::string_view key, double high) {
   return fact.get_number("value", 0, high);
 }
 
+Result<bool> flag_of(Node facts, std::string_view key) {
+  CAIRN_TRY(const Node fact, facts.required(key));
+  return fact.get<bool>("value");
+}
+
 template <class T, std::size_t N>
 Result<T> choice(Node node, const std::array<std::pair<std::string_view, T>, N>& choices) {
   CAIRN_TRY(const std::string_view text, node.string());
@@ -59,13 +64,14 @@ Result<EngineConfig> read_reference(Node record) {
   CAIRN_TRY(const Node kv, value_of(reference, "kv_format"));
   CAIRN_TRY(const std::string_view kv_text, kv.string());
   out.kv_format = kv_text;
-  CAIRN_TRY(const Node flash, value_of(reference, "flash_attention"));
-  CAIRN_TRY(out.flash_attention, flash.boolean());
-  CAIRN_TRY(const Node capture, value_of(reference, "graph_capture"));
-  CAIRN_TRY(out.graph_capture, capture.boolean());
+  CAIRN_TRY(out.flash_attention, flag_of(reference, "flash_attention"));
+  CAIRN_TRY(out.graph_capture, flag_of(reference, "graph_capture"));
   if (reference.find("ubatch")) {
     CAIRN_TRY(out.ubatch, count_of(reference, "ubatch"));
     CAIRN_TRY(out.batch, count_of(reference, "batch"));
+    CAIRN_TRY(out.context_pad, count_of(reference, "context_pad"));
+    CAIRN_TRY(out.full_window_cache, flag_of(reference, "full_window_cache"));
+    CAIRN_TRY(out.reserve_all_outputs, flag_of(reference, "reserve_all_outputs"));
   }
   if (reference.find("max_batched_tokens")) {
     CAIRN_TRY(out.max_batched_tokens, count_of(reference, "max_batched_tokens"));
@@ -93,27 +99,44 @@ Result<std::vector<DeviceDefaults>> read_device_defaults(Node record) {
   return out;
 }
 
-Result<MemoryOverheads> read_overheads(Node record) {
-  MemoryOverheads out;
-  CAIRN_TRY(const Node overheads, record.required("overheads"));
-  CAIRN_TRY(const double runtime, number_of(overheads, "runtime_mib", 1e6));
-  CAIRN_TRY(const double parallel, number_of(overheads, "runtime_parallel_mib", 1e6));
-  CAIRN_TRY(out.sigma, number_of(overheads, "sigma", 1));
-  out.runtime = mib(runtime);
-  out.runtime_parallel = mib(parallel);
+Result<Bytes> mebibytes(Node node, std::string_view key) {
+  CAIRN_TRY(const double value, node.get_number(key, 0, 1e6));
+  return mib(value);
+}
+
+Result<std::vector<DeviceOverheads>> read_overheads(Node record) {
+  std::vector<DeviceOverheads> out;
+  CAIRN_TRY(const Node list, record.required("overheads"));
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    const Node node = list.at(i);
+    DeviceOverheads d;
+    CAIRN_TRY(const std::string_view vendor, node.get<std::string_view>("vendor"));
+    d.vendor = vendor;
+    CAIRN_TRY(d.architectures, node.get_strings("architectures"));
+    CAIRN_TRY(d.reserved, mebibytes(node, "reserved_mib"));
+    CAIRN_TRY(d.runtime, mebibytes(node, "runtime_mib"));
+    CAIRN_TRY(d.runtime_parallel, mebibytes(node, "runtime_parallel_mib"));
+    CAIRN_TRY(d.graphs, mebibytes(node, "graphs_mib"));
+    out.push_back(std::move(d));
+  }
   return out;
 }
 
+Result<void> read_memory_model(Node record, EngineInfo& out) {
+  CAIRN_TRY(const Node memory, record.required("memory"));
+  CAIRN_TRY(out.memory_sigma, number_of(memory, "sigma", 1));
+  if (memory.find("sampler_copies")) {
+    CAIRN_TRY(out.sampler_copies, number_of(memory, "sampler_copies", 100));
+  }
+  return {};
+}
+
 Result<EngineInfo> read_engine(Node record) {
-  constexpr std::array<std::string_view, 17> kFields{"id",           "name",
-                                                     "family",       "aliases",
-                                                     "vendors",      "architectures",
-                                                     "split",        "formats",
-                                                     "format_kinds", "kv_formats",
-                                                     "sources",      "supports",
-                                                     "reference",    "device_defaults",
-                                                     "overheads",    "notes",
-                                                     "homepage"};
+  constexpr std::array<std::string_view, 18> kFields{
+      "id",         "name",          "homepage", "family",    "aliases",
+      "vendors",    "architectures", "split",    "formats",   "format_kinds",
+      "kv_formats", "sources",       "supports", "reference", "device_defaults",
+      "overheads",  "memory",        "notes"};
   CAIRN_CHECK(record.only(kFields));
   EngineInfo out;
   CAIRN_TRY(const std::string_view id, record.get<std::string_view>("id"));
@@ -133,6 +156,7 @@ Result<EngineInfo> read_engine(Node record) {
   CAIRN_TRY(out.reference, read_reference(record));
   CAIRN_TRY(out.device_defaults, read_device_defaults(record));
   CAIRN_TRY(out.overheads, read_overheads(record));
+  CAIRN_CHECK(read_memory_model(record, out));
   return out;
 }
 
@@ -153,6 +177,15 @@ bool EngineInfo::supports(std::string_view vendor, std::string_view architecture
 
 bool EngineInfo::supports_kv(std::string_view kv_format) const {
   return contains(kv_formats, kv_format);
+}
+
+DeviceOverheads EngineInfo::overheads_on(std::string_view vendor,
+                                         std::string_view architecture) const {
+  const auto it = std::ranges::find_if(overheads, [&](const DeviceOverheads& d) {
+    return d.vendor == vendor &&
+           (d.architectures.empty() || contains(d.architectures, architecture));
+  });
+  return it == overheads.end() ? DeviceOverheads{} : *it;
 }
 
 EngineConfig EngineInfo::reference_on(Bytes device_memory, std::string_view accelerator) const {

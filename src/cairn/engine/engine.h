@@ -30,8 +30,13 @@ enum class SplitMode : std::uint8_t {
 struct EngineConfig {
   std::string version;  // the versions the parameters describe
   bool flash_attention = true;
-  std::int64_t ubatch = 512;               // llama.cpp: tokens per device batch in prefill
-  std::int64_t batch = 2048;               // llama.cpp: logical batch
+  std::int64_t ubatch = 512;       // llama.cpp: tokens per device batch in prefill
+  std::int64_t batch = 2048;       // llama.cpp: logical batch
+  std::int64_t context_pad = 256;  // llama.cpp: cells of a cache come in multiples of this
+  bool full_window_cache = false;  // llama.cpp --swa-full: windowed layers keep every position
+  /// llama.cpp: compute buffers have room for the logits of a whole ubatch. False
+  /// for llama-server since June 2026: one position per sequence.
+  bool reserve_all_outputs = true;
   std::int64_t max_batched_tokens = 8192;  // vLLM: tokens per step
   std::int64_t max_sequences = 256;        // vLLM: sequences per step
   double memory_fraction = 0.9;            // vLLM: share of the device that it takes
@@ -49,13 +54,13 @@ struct DeviceDefaults {
 };
 
 /// Device memory that an engine takes beside what a model accounts for.
-struct MemoryOverheads {
-  /// Driver context, loaded kernels and library workspaces, per device.
-  Bytes runtime{};
-  /// The same for each device of a tensor-parallel group, in all.
-  Bytes runtime_parallel{};
-  /// One sigma of an estimate, as a share of its total.
-  double sigma = 0;
+struct DeviceOverheads {
+  std::string vendor;
+  std::vector<std::string> architectures;  // empty: every one of the vendor
+  Bytes reserved{};          // of the memory the catalogue gives, kept back by the driver
+  Bytes runtime{};           // driver context, kernels and library workspaces
+  Bytes runtime_parallel{};  // what tensor parallelism adds to that on each device
+  Bytes graphs{};            // pools of captured device graphs
 };
 
 struct EngineInfo {
@@ -71,12 +76,20 @@ struct EngineInfo {
   SplitMode split = SplitMode::layer;
   EngineConfig reference;
   std::vector<DeviceDefaults> device_defaults;  // the first that applies is taken
-  MemoryOverheads overheads;
+  std::vector<DeviceOverheads> overheads;       // the first that applies is taken
+  /// Arrays of one float per sequence and vocabulary entry that sampling holds at
+  /// once (vLLM: logits, sorted copy, indices, probabilities, sums, noise).
+  double sampler_copies = 0;
+  /// Uncertainty of a memory estimate: one sigma as a share of its total.
+  double memory_sigma = 0;
 
   [[nodiscard]] bool supports_vendor(std::string_view vendor) const;
   /// Whether it runs on devices of this vendor and architecture.
   [[nodiscard]] bool supports(std::string_view vendor, std::string_view architecture) const;
   [[nodiscard]] bool supports_kv(std::string_view kv_format) const;
+  /// The overheads on devices of this vendor and architecture; none if unlisted.
+  [[nodiscard]] DeviceOverheads overheads_on(std::string_view vendor,
+                                             std::string_view architecture) const;
   /// The reference configuration on a device of this memory and id.
   [[nodiscard]] EngineConfig reference_on(Bytes device_memory, std::string_view accelerator) const;
 };

@@ -1,4 +1,18 @@
 // What each device must hold, part by part, as the engine allocates it.
+//
+// llama.cpp (llama_cpp_memory.cpp): weights, KV cache, compute buffers and the
+// runtime, each allocated once for the whole context. A deployment fits if the
+// sum fits on every device.
+//
+// vLLM (vllm_memory.cpp): a fixed share of the device; what weights, the peak of
+// a profiling step and the runtime leave of it becomes KV blocks. A deployment
+// fits if there are blocks for one sequence of the full context; what goes
+// beyond waits.
+//
+// The formulas, their sources and their errors are in docs/memory.md. Limits: no
+// partial offload, no draft model, no vision encoder. On an APU the capacity is
+// the share of the machine's memory that the catalogue states; the share is a
+// setting of the machine, and llama.cpp's host part comes from the same memory.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +34,10 @@ namespace cairn {
 struct MemoryDemand {
   const Graph* graph = nullptr;
   const BoundWeights* weights = nullptr;
-  KvFormat kv;                 // of K and V alike
+  KvFormat kv;  // of K and V alike
   Layout layout;
-  std::int64_t context = 4096; // positions per sequence
-  std::int64_t sequences = 1;  // sequences that are resident at once
+  std::int64_t context = 4096;  // positions per sequence
+  std::int64_t sequences = 1;   // sequences that are resident at once, per replica
   EngineConfig config;
 };
 
@@ -47,26 +61,33 @@ struct MemoryEstimate {
   Bytes host{};                       // llama.cpp keeps the token embedding in host memory
   bool fits = false;
   /// Positions that the KV cache has room for, over all sequences of a replica.
+  /// With windowed layers: at sequences of demand.context positions.
   std::int64_t kv_tokens = 0;
+  /// Sequences of demand.context positions that the KV cache has room for.
+  double resident_sequences = 0;
   /// Relative uncertainty of the total (one sigma), by engine, with its source in docs.
   double sigma = 0;
 };
 
 /// Bytes that `positions` positions of one sequence take in the KV cache of a
-/// layer on one device: rows padded as the engine pads them, windows respected
-/// where the engine keeps a window cache.
+/// layer on one device of a tensor-parallel group: a row of K and a row of V in
+/// whole blocks of the format, or the latent of MLA once; 0 for a layer that uses
+/// another's. How many positions a windowed layer keeps is the engine's affair.
 Bytes kv_bytes(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp);
 
-/// The memory of a demand on a device type.
+/// The memory of a demand on a device type. An error (bad_input) for a layout
+/// that the model cannot have, and (unsupported) for one that is not modelled:
+/// tensor or expert parallelism in llama.cpp.
 Result<MemoryEstimate> estimate_memory(const MemoryDemand& demand, const EngineInfo& engine,
                                        const Accelerator& accelerator);
 
-/// The largest context (positions per sequence, at most `limit`) that fits with
-/// demand.sequences sequences; 0 if not even 256 positions fit.
+/// The largest context (positions per sequence, at most `limit`) at which
+/// demand.sequences sequences are resident at once; 0 if not even 256 positions fit.
 Result<std::int64_t> largest_context(MemoryDemand demand, const EngineInfo& engine,
                                      const Accelerator& accelerator, std::int64_t limit);
 
-/// The largest number of sequences of demand.context positions that fits; 0 if none.
+/// The largest number of sequences of demand.context positions that are resident
+/// at once, at most `limit`; 0 if none is.
 Result<std::int64_t> largest_batch(MemoryDemand demand, const EngineInfo& engine,
                                    const Accelerator& accelerator, std::int64_t limit);
 

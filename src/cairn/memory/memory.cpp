@@ -1,0 +1,116 @@
+#include "cairn/memory/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cairn/memory/estimates.h"
+
+namespace cairn {
+namespace memory {
+
+Bytes weight_bytes(const MemoryDemand& demand, std::size_t tensor, const Share& share) {
+  const Tensor t = share_of(demand.graph->tensors[tensor], *demand.graph, share);
+  if (t.rows == 0) return Bytes(0);
+  return demand.weights->types[tensor]->bytes(to_double(t.rows), to_double(t.columns)) *
+         to_double(t.experts);
+}
+
+std::string device_name(const Accelerator& accelerator, std::size_t stage, std::size_t stages) {
+  return stages == 1 ? accelerator.id : fmt::format("{}#{}", accelerator.id, stage);
+}
+
+void finish(DeviceMemory& device) {
+  device.total = Bytes(0);
+  for (const MemoryPart& part : device.parts) device.total += part.bytes;
+}
+
+namespace {
+
+// The steps of the searches: contexts are multiples of 256 positions.
+constexpr std::int64_t kContextStep = 256;
+
+Result<bool> resident(const MemoryDemand& demand, const EngineInfo& engine,
+                      const Accelerator& accelerator) {
+  CAIRN_TRY(const MemoryEstimate estimate, estimate_memory(demand, engine, accelerator));
+  return estimate.fits && estimate.resident_sequences >= to_double(demand.sequences);
+}
+
+// The largest n in [0, limit] for which `holds` is true; it is true below some n.
+template <class Holds>
+Result<std::int64_t> largest(std::int64_t limit, Holds holds) {
+  std::int64_t low = 0;
+  std::int64_t high = limit;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low + 1) / 2;
+    CAIRN_TRY(const bool ok, holds(middle));
+    if (ok) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+}  // namespace memory
+
+Bytes DeviceMemory::part(std::string_view name) const {
+  const auto it = std::ranges::find(parts, name, &MemoryPart::name);
+  return it == parts.end() ? Bytes(0) : it->bytes;
+}
+
+Bytes kv_bytes(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp) {
+  if (attention.shares_kv) return Bytes(0);
+  const AttentionSpec a = share_of(attention, tp);
+  // Scales of a whole tensor do not belong to a row of cache.
+  const auto row = [&](std::int64_t elements) {
+    const std::int64_t blocks = (elements + kv.type->block_weights - 1) / kv.type->block_weights;
+    return memory::to_double(blocks * kv.type->block_bytes);
+  };
+  if (a.kind == AttentionKind::mla) {
+    return Bytes(positions * row(a.kv_lora_rank + a.qk_rope_head_dim));
+  }
+  return Bytes(positions * (row(a.kv_heads * a.head_dim) + row(a.kv_heads * a.v_head_dim)));
+}
+
+Result<MemoryEstimate> estimate_memory(const MemoryDemand& demand, const EngineInfo& engine,
+                                       const Accelerator& accelerator) {
+  if (demand.context < 1) {
+    return fail(bad_input("not a context")
+                    .in("context")
+                    .got(std::to_string(demand.context))
+                    .want("1 position or more"));
+  }
+  if (demand.sequences < 1) {
+    return fail(bad_input("not a number of sequences")
+                    .in("sequences")
+                    .got(std::to_string(demand.sequences))
+                    .want("1 or more"));
+  }
+  return engine.family == EngineFamily::vllm
+             ? memory::estimate_vllm(demand, engine, accelerator)
+             : memory::estimate_llama_cpp(demand, engine, accelerator);
+}
+
+Result<std::int64_t> largest_context(MemoryDemand demand, const EngineInfo& engine,
+                                     const Accelerator& accelerator, std::int64_t limit) {
+  const auto holds = [&](std::int64_t steps) {
+    demand.context = std::min(steps * memory::kContextStep, limit);
+    return memory::resident(demand, engine, accelerator);
+  };
+  const std::int64_t steps = (limit + memory::kContextStep - 1) / memory::kContextStep;
+  CAIRN_TRY(const std::int64_t found, memory::largest(steps, holds));
+  return std::min(found * memory::kContextStep, limit);
+}
+
+Result<std::int64_t> largest_batch(MemoryDemand demand, const EngineInfo& engine,
+                                   const Accelerator& accelerator, std::int64_t limit) {
+  return memory::largest(limit, [&](std::int64_t sequences) {
+    demand.sequences = sequences;
+    return memory::resident(demand, engine, accelerator);
+  });
+}
+
+}  // namespace cairn
