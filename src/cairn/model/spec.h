@@ -29,23 +29,25 @@ struct AttentionSpec {
   std::int64_t window = 0;      // positions, for sliding and chunked
   bool qkv_bias = false;
   bool o_bias = false;
-  bool qk_norm = false;       // RMS norm on queries and keys, per head (Qwen 3, Gemma 3)
+  bool qk_norm = false;            // RMS norm on queries and keys, per head (Qwen 3, Gemma 3)
   std::int64_t qk_norm_dim_q = 0;  // weights of those norms; head_dim where per head
   std::int64_t qk_norm_dim_k = 0;
-  bool sinks = false;         // one learned logit per head (gpt-oss)
-  bool output_gate = false;   // q projection twice as wide, half of it a gate
-  bool shares_kv = false;     // uses the KV cache of an earlier layer: no K and V of its own
+  bool sinks = false;        // one learned logit per head (gpt-oss)
+  bool output_gate = false;  // q projection twice as wide, half of it a gate
+  bool shares_kv = false;    // uses the KV cache of an earlier layer: no K and V of its own
   // MLA only.
   std::int64_t q_lora_rank = 0;  // 0: queries are projected directly
   std::int64_t kv_lora_rank = 0;
   std::int64_t qk_nope_head_dim = 0;
   std::int64_t qk_rope_head_dim = 0;
+
+  bool operator==(const AttentionSpec&) const = default;
 };
 
 struct FeedForwardSpec {
-  bool gated = true;               // gate, up and down; else up and down
+  bool gated = true;  // gate, up and down; else up and down
   bool bias = false;
-  std::int64_t intermediate = 0;   // of the dense part; 0 where the layer has none
+  std::int64_t intermediate = 0;  // of the dense part; 0 where the layer has none
   // Mixture of experts; experts = 0 for a dense layer.
   std::int64_t experts = 0;
   std::int64_t experts_per_token = 0;
@@ -54,6 +56,8 @@ struct FeedForwardSpec {
   bool shared_gate = false;              // a learned gate on the shared expert (Qwen 2 MoE)
   bool router_bias = false;              // a bias or correction term per expert
   bool expert_bias = false;              // biases in the experts' projections (gpt-oss)
+
+  bool operator==(const FeedForwardSpec&) const = default;
 };
 
 struct LayerSpec {
@@ -65,6 +69,8 @@ struct LayerSpec {
   std::int64_t norms = 2;
   bool norms_after = false;  // the two norms follow the parts (OLMo 2, EXAONE 4)
   bool norm_bias = false;    // LayerNorm with bias
+
+  bool operator==(const LayerSpec&) const = default;
 };
 
 struct ModelSpec {
@@ -88,6 +94,8 @@ struct ModelSpec {
   /// The weight format in which the model was published ("bf16", "fp8-block",
   /// "mxfp4" ...): the name of a WeightFormat; empty where the file does not say.
   std::string published_format = "bf16";
+
+  bool operator==(const ModelSpec&) const = default;
 };
 
 /// An error that names the field if the spec is not a model that can exist: a
