@@ -87,6 +87,8 @@ class Comparison {
     request.accelerator = *accelerator;
     request.engine = *engine;
     request.weights = gguf_format(evidence.text(e["weight_format"]));
+    // gpt-oss files called F16 keep the experts as they were published.
+    if (config.text(c["nonexpert_format"]) == "fp16") request.weights = "mxfp4_f16";
     request.kv = evidence.text(e["kv_format"]);
     configure(request, config, c);
     const auto deployment = resolve(*model, request, *knowledge_);

@@ -85,6 +85,10 @@ Result<std::vector<KernelParameters::TypedPath>> read_paths(Node list) {
     CAIRN_TRY(typed.path.tile_rows, node.get_number_or("tile_rows", 128, 1, 4096));
     CAIRN_TRY(typed.path.tile_tokens, node.get_number_or("tile_tokens", 128, 1, 4096));
     CAIRN_TRY(typed.path.split_k, node.get_number_or("split_k", 1, 1, 64));
+    if (node.find("expert_launch_us")) {
+      CAIRN_TRY(const Prior each, read_prior(node, "expert_launch_us", 1e-6));
+      typed.path.expert_launch = Seconds(each.value);
+    }
     out.push_back(std::move(typed));
   }
   return out;
@@ -172,7 +176,8 @@ Result<KernelParameters> CostData::parameters(std::string_view engine,
   }
   CAIRN_TRY(const Node list, found->second.required("architectures"));
   using Scope = KernelParameters::Scope;
-  const std::array<std::pair<std::string, Scope>, 3> wanted{{
+  const std::array<std::pair<std::string, Scope>, 4> wanted{{
+      {accelerator.target, Scope::architecture},
       {accelerator.architecture, Scope::architecture},
       {accelerator.vendor, Scope::vendor},
       {"any", Scope::any},

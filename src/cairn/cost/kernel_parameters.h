@@ -34,6 +34,9 @@ struct MatmulPath {
   double tile_rows = 128;           // macro-tile: output features ...
   double tile_tokens = 128;         // ... by tokens
   double split_k = 1;               // ways a product may be cut along the inner dimension
+  /// Experts are not grouped into one kernel but run one after the other, each at
+  /// this cost; zero where they are grouped.
+  Seconds expert_launch{};
 };
 
 struct KernelParameters {
@@ -98,8 +101,8 @@ class CostData {
  public:
   static Result<CostData> load(const Image& image);
 
-  /// The parameters for an engine on a device: those of its architecture, else
-  /// of its vendor, else the engine's general ones, with the variants that the
+  /// The parameters for an engine on a device: those of its target (gfx1151,
+  /// sm_80) or architecture, else of its vendor, else the engine's general ones, with the variants that the
   /// options ask for applied in order. An error if the engine has none.
   [[nodiscard]] Result<KernelParameters> parameters(std::string_view engine,
                                                     const Accelerator& accelerator,

@@ -63,6 +63,16 @@ Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& s
   return work / (d.peak(path.compute) * (path.efficiency.value * ramp * fill));
 }
 
+// Attention kernels keep a tile of queries, scores and values in registers: heads
+// wider than 256 (MLA's latent has 576) halve the tile as often as they are wider.
+double head_share(const AttentionSpec& a) {
+  constexpr double kWidest = 256;
+  const auto width = static_cast<double>(a.kind == AttentionKind::mla
+                                             ? a.kv_lora_rank + a.qk_rope_head_dim
+                                             : a.head_dim);
+  return std::min(1.0, kWidest / std::max(1.0, width));
+}
+
 }  // namespace
 
 std::string_view name_of(Limit limit) {
@@ -136,6 +146,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
       const MatmulPath* path = k.path(type->name);
       if (!matvec && path != nullptr) {
         t.compute = matmul_compute(op, *path, step, d, matrices, work.flops);
+        if (op.kind == OperatorKind::expert_linear) t.launch = path->expert_launch * matrices;
       }
       if (matvec) {
         t.unpack = Flops(work.unpack_operations) /
@@ -155,7 +166,8 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
       const double ramp =
           step.tokens_per_sequence / (step.tokens_per_sequence + k.attention_tokens);
       if (step.tokens_per_sequence > 1) {
-        t.compute = work.flops / (d.peak(k.attention_compute) * (k.attention_prefill.value * ramp));
+        t.compute = work.flops / (d.peak(k.attention_compute) *
+                                  (k.attention_prefill.value * ramp * head_share(op.attention)));
       }
       break;
     }
@@ -167,7 +179,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
   t.flops = work.flops;
   t.bytes = work.bytes;
   t.memory = work.bytes / (bandwidth * memory_efficiency);
-  t.launch = Seconds(k.launch.value);
+  t.launch += Seconds(k.launch.value);
   const double busy = smooth_max(t.compute.value(), (t.memory + t.unpack).value());
   t.total = t.launch + Seconds(busy);
   t.limit = Limit::launch;
