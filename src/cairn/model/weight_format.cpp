@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "cairn/model/gguf_recipe.h"
@@ -225,16 +226,19 @@ Result<WeightFormats> WeightFormats::load(Node formats, const TensorTypes& types
   CAIRN_TRY(const std::string_view gguf_date, gguf.get<std::string_view>("date"));
   CAIRN_TRY(const Node list, formats.required("formats"));
   if (!list.is_sequence()) return fail(list.error("not a list of formats"));
+  std::set<std::string> names;
   for (std::uint32_t i = 0; i < list.size(); ++i) {
     CAIRN_TRY(Format format, read_format(list.at(i), formats, types));
     if (format.gguf && format.info.source_url.empty()) {
       format.info.source_url = gguf_source;
       format.info.date = gguf_date;
     }
-    std::vector<std::string> names = format.info.aliases;
-    names.push_back(format.info.name);
-    for (const std::string& name : names) {
-      if (impl->index(name)) return fail(list.at(i).error("the same name twice").in(name));
+    std::vector<std::string> own = format.info.aliases;
+    own.push_back(format.info.name);
+    for (const std::string& name : own) {
+      if (!names.insert(plain(name)).second) {
+        return fail(list.at(i).error("the same name twice").in(name));
+      }
     }
     impl->infos.push_back(format.info);
     impl->formats.push_back(std::move(format));
