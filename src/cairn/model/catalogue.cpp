@@ -6,6 +6,8 @@
 #include <array>
 #include <optional>
 
+#include "cairn/base/names.h"
+
 namespace cairn {
 namespace {
 
@@ -25,22 +27,6 @@ std::string normalise(std::string_view name) {
 std::string_view without_organisation(std::string_view id) {
   const auto slash = id.find('/');
   return slash == std::string_view::npos ? id : id.substr(slash + 1);
-}
-
-/// Insertions, deletions and replacements between two texts (Levenshtein).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
 }
 
 /// A model: an entry, or a variant of one.
@@ -133,18 +119,19 @@ struct ModelCatalogue::State {
     return {};
   }
 
-  [[nodiscard]] std::string proposals(std::string_view wanted) const {
-    std::vector<std::pair<std::size_t, const Key*>> near;
-    for (const Key& key : keys) {
-      const std::size_t distance = edit_distance(wanted, key.name);
-      if (distance <= std::max<std::size_t>(2, wanted.size() / 2))
-        near.emplace_back(distance, &key);
-    }
-    std::ranges::stable_sort(near, {}, [](const auto& n) { return n.first; });
+  [[nodiscard]] const Model* by_key(std::string_view normalised) const {
+    const auto it = std::ranges::lower_bound(keys, normalised, {}, &Key::name);
+    return it != keys.end() && it->name == normalised ? &models[it->model] : nullptr;
+  }
+
+  [[nodiscard]] std::string proposals(const std::string& wanted) const {
+    std::vector<std::string> names;
+    for (const Key& key : keys) names.push_back(key.name);
     std::vector<std::string_view> ids;
-    for (const auto& [distance, key] : near) {
-      const std::string_view id = models[key->model].id;
-      if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+    for (const std::string& name : nearest_names(wanted, names, 12)) {
+      const Model* const model = by_key(name);
+      if (model == nullptr || std::ranges::find(ids, model->id) != ids.end()) continue;
+      ids.push_back(model->id);
       if (ids.size() == 3) break;
     }
     if (ids.empty()) return "the id of a model in the catalogue";
@@ -153,8 +140,7 @@ struct ModelCatalogue::State {
 
   [[nodiscard]] Result<const Model*> lookup(std::string_view name) const {
     const std::string wanted = normalise(name);
-    const auto it = std::ranges::lower_bound(keys, wanted, {}, &Key::name);
-    if (it != keys.end() && it->name == wanted) return &models[it->model];
+    if (const Model* const model = by_key(wanted)) return model;
     return fail(not_found("no such model").in("model").got(name).want(proposals(wanted)));
   }
 };
