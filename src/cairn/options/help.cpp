@@ -22,10 +22,9 @@ struct Entry {
 };
 
 std::string with_limits(const OptionSpec& option, const Translator& t) {
-  std::string out(t.tr(option.description));
   const std::string limits = limits_of(option, t);
-  if (!limits.empty()) out += fmt::format(" ({})", limits);
-  return out;
+  if (limits.empty()) return std::string(t.tr(option.description));
+  return t.tr(texts::kWithLimits, t.tr(option.description), limits);
 }
 
 void list_entries(std::string& out, const std::vector<Entry>& entries, const Style& style,

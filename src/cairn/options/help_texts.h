@@ -17,6 +17,7 @@ inline constexpr std::string_view kAtMost = msg("at most {}");
 inline constexpr std::string_view kInUnit = msg("in {}");
 inline constexpr std::string_view kDefault = msg("default {}");
 inline constexpr std::string_view kAlso = msg("also {}");
+inline constexpr std::string_view kWithLimits = msg("{} ({})");
 inline constexpr std::string_view kExitStatus =
     msg("Exit status: 0 the answer is yes or the work is done; 1 the answer is no (does not fit, "
         "not supported, target missed) or cannot be given; 2 wrong usage or input; 3 an internal "

@@ -41,9 +41,9 @@ void item(std::string& out, std::string_view term, std::string_view text) {
 void option_items(std::string& out, const OptionGroup& group, const Translator& t) {
   for (const OptionSpec* o : group.options) {
     const std::string limits = limits_of(*o, t);
-    const std::string text =
-        fmt::format("{}{}", t.tr(o->description), limits.empty() ? "" : " (" + limits + ")");
-    item(out, spelling_of(*o), text);
+    const std::string_view text = t.tr(o->description);
+    item(out, spelling_of(*o),
+         limits.empty() ? std::string(text) : t.tr(texts::kWithLimits, text, limits));
     for (const Choice& c : o->choices) {
       if (c.description.empty() || !c.alias_of.empty()) continue;
       out += fmt::format(".RS\n.TP\n.B {}\n{}\n.RE\n", roff(c.name), roff(t.tr(c.description)));

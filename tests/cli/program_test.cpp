@@ -1,0 +1,144 @@
+// The program from outside: exit statuses, streams, languages, completions.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "cairn/data/json.h"
+#include "run.h"
+
+namespace cairn {
+namespace {
+
+using test::Outcome;
+
+Outcome cairn_run(std::vector<std::string> words, std::vector<std::string> extra = {}) {
+  words.insert(words.begin(), CAIRN_PROGRAM);
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG", "CAIRN_DATA"}) {
+    extra.insert(extra.begin(), name);
+  }
+  return test::run(words, extra);
+}
+
+std::string file(const std::string& path) {
+  const std::ifstream in(path);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+TEST(Program, VersionAndHelp) {
+  const Outcome version = cairn_run({"--version"});
+  EXPECT_EQ(version.status, 0);
+  EXPECT_EQ(version.out, "cairn " CAIRN_VERSION "\n");
+  for (const auto& words : std::vector<std::vector<std::string>>{{}, {"--help"}, {"help"}}) {
+    const Outcome help = cairn_run(words);
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("\nCommands\n"), std::string::npos);
+    EXPECT_EQ(help.err, "");
+  }
+  EXPECT_EQ(cairn_run({"help", "data", "check"}).out, cairn_run({"data", "check", "--help"}).out);
+}
+
+TEST(Program, BadUsageIsStatusTwoAndOneLine) {
+  const Outcome run = cairn_run({"gpsu"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, "cairn: error: unknown command: \"gpsu\"; expected gpus\n");
+  EXPECT_EQ(cairn_run({"version", "--jsno"}).err,
+            "cairn: error: unknown option: \"--jsno\"; expected --json\n");
+  EXPECT_EQ(cairn_run({"help", "nothing"}).status, 2);
+  EXPECT_EQ(cairn_run({"completions", "csh"}).status, 2);
+}
+
+TEST(Program, ErrorsInJsonToo) {
+  const Outcome run = cairn_run({"--json", "gpsu"});
+  EXPECT_EQ(run.status, 2);
+  const auto document = parse_json(run.out, "stdout");
+  ASSERT_TRUE(document.has_value()) << run.out;
+  const Node error = *document->root().find("error");
+  EXPECT_EQ(*error.get<std::string_view>("message"), "unknown command");
+  EXPECT_EQ(*error.get<std::string_view>("value"), "gpsu");
+  EXPECT_EQ(*document->root().get<std::string_view>("schema"), "cairn.error/1");
+}
+
+TEST(Program, DataThatIsNoImage) {
+  const Outcome missing = cairn_run({"data", "check", "--data", "/nonexistent"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_NE(missing.err.find("/nonexistent"), std::string::npos);
+  EXPECT_EQ(cairn_run({"data", "check", "--data", CAIRN_PROGRAM}).status, 2);
+  EXPECT_EQ(cairn_run({"data", "check"}, {"CAIRN_DATA=/nonexistent"}).status, 2);
+  // The version is told even then.
+  EXPECT_EQ(cairn_run({"version", "--data", "/nonexistent"}).status, 0);
+}
+
+TEST(Program, ChineseWithoutAnySystemLocale) {
+  const std::string title = "全局选项";
+  EXPECT_NE(cairn_run({"--lang", "zh"}).out.find(title), std::string::npos);
+  EXPECT_NE(cairn_run({}, {"LANG=zh_CN.UTF-8"}).out.find(title), std::string::npos);
+  EXPECT_NE(cairn_run({}, {"LANG=en_US", "LC_ALL=zh_CN"}).out.find(title), std::string::npos);
+  EXPECT_EQ(cairn_run({"--lang=en"}, {"LANG=zh_CN"}).out.find(title), std::string::npos);
+  // A mistake in the words is reported in the language that they ask for.
+  EXPECT_NE(cairn_run({"--lang", "zh", "gpsu"}).err.find("未知的命令"), std::string::npos);
+}
+
+TEST(Program, NoColoursInPipes) {
+  EXPECT_EQ(cairn_run({"gpus"}).out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(cairn_run({"--help"}).out.find('\x1b'), std::string::npos);
+}
+
+TEST(Program, TimingsAndQuietOnStderr) {
+  EXPECT_NE(cairn_run({"gpus", "--timings"}).err.find("open the data"), std::string::npos);
+  EXPECT_EQ(cairn_run({"gpus", "--quiet"}).err, "");
+}
+
+TEST(Program, AFullDiskIsReported) {
+  const Outcome run =
+      test::run({"sh", "-c", std::string(CAIRN_PROGRAM) + " help --man > /dev/full"});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_NE(run.err.find("cannot write the output"), std::string::npos);
+}
+
+TEST(Program, AReaderThatLeavesIsNoError) {
+  const Outcome run = test::run(
+      {"bash", "-c", std::string("trap '' PIPE; ") + CAIRN_PROGRAM +
+                         " help --man | true; echo ${PIPESTATUS[0]}"});
+  EXPECT_EQ(run.out, "0\n");
+  EXPECT_EQ(run.err, "");
+}
+
+TEST(Program, CommittedDocsAreTheGeneratedOnes) {
+  const std::string docs = std::string(CAIRN_SOURCE_DIR) + "/docs/";
+  EXPECT_EQ(file(docs + "commands.md"), cairn_run({"help", "--markdown"}).out)
+      << "docs/update writes them anew";
+  EXPECT_EQ(file(docs + "commands.zh-CN.md"),
+            cairn_run({"help", "--markdown", "--lang", "zh"}).out);
+}
+
+TEST(Program, ManualPageHasEveryCommandAndOption) {
+  const Outcome man = cairn_run({"help", "--man"});
+  EXPECT_TRUE(man.out.starts_with(".TH CAIRN 1"));
+  for (const char* word : {".SS cairn gpus show", "\\-\\-min\\-memory SIZE", ".SH NAME"}) {
+    EXPECT_NE(man.out.find(word), std::string::npos) << word;
+  }
+}
+
+std::string complete(const std::string& words, int current) {
+  const std::string script = "source <(" + std::string(CAIRN_PROGRAM) +
+                             " completions bash); COMP_WORDS=(" + words +
+                             "); COMP_CWORD=" + std::to_string(current) +
+                             "; _cairn; echo \"${COMPREPLY[@]}\"";
+  return test::run({"bash", "-c", script}).out;
+}
+
+TEST(Completions, Bash) {
+  EXPECT_EQ(complete("cairn da", 1), "data\n");
+  EXPECT_EQ(complete("cairn data ''", 2).substr(0, 6), "check ");
+  EXPECT_EQ(complete("cairn gpus --vend", 2), "--vendor\n");
+  EXPECT_EQ(complete("cairn gpus --vendor n", 3), "nvidia\n");
+  EXPECT_EQ(complete("cairn --lang zh gpus show --js", 5), "--json\n");
+  EXPECT_EQ(complete("cairn gpus --vendor = a", 4), "amd any\n");
+}
+
+}  // namespace
+}  // namespace cairn
