@@ -13,6 +13,11 @@ inline double to_double(std::int64_t n) { return static_cast<double>(n); }
 /// n rounded up to a multiple of `to`.
 inline std::int64_t padded(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
+/// Whether a layer needs only the last positions.
+inline bool is_windowed(const AttentionSpec& a) {
+  return (a.kind == AttentionKind::sliding || a.kind == AttentionKind::chunked) && a.window > 0;
+}
+
 /// Bytes of a tensor as one device of the share holds it.
 Bytes weight_bytes(const MemoryDemand& demand, std::size_t tensor, const Share& share);
 
@@ -35,19 +40,19 @@ Result<MemoryEstimate> estimate_vllm(const MemoryDemand& demand, const EngineInf
 ///   H      hidden, F feed-forward features, k experts per token of E features
 ///   A      features of the queries; V vocabulary
 ///
-///   logits   U V + U H            only where the head is, V of 1 position per
-///                                 sequence if not reserve_all_outputs
-///   layer    max(U (3 F + 4 H), U (2 k H + 3 H), U (3 k E + 4 H), U (3 A + 4 H))
-///   mask     flash attention: copies of C U in 2 bytes, and on the first device
-///            4 bytes more for what is converted; else copies of C U in 4 bytes
-///   scores   without flash attention: C U heads + 4 U H
-///   between  on several devices: copies of U H
+///   logits   U V + 2 U H, where the head is; V of one position per sequence only if
+///            not reserve_all_outputs
+///   widest   U (3 F + 4 H), U (3 A + 4 H), U (2 k H + 3 H), U (3 k E + 4 H)
+///   layer    flash attention: widest + C U in 2 bytes on the first device, and on
+///            a single one not less than C U in 6 bytes + 4 U H (the mask is
+///            converted); else the larger of widest and C U heads + 4 U H, and on
+///            a single device + C U
+///   inputs   on several devices: copies of U H and of the mask, C U in 4 bytes,
+///            with flash attention in 2 bytes after the first device
 ///
-/// and the buffer is max(logits, layer, scores) + mask + between. Follows the
-/// graphs of src/llama-graph.cpp (build_attn_mha, build_ffn, build_moe_ffn) and
-/// the pipeline copies of ggml/src/ggml-backend.cpp (GGML_SCHED_MAX_COPIES 4).
-/// With flash attention the mask is free again when the logits are computed, and
-/// the buffer is max(logits, max(layer, scores) + mask) + between.
+/// and the buffer is inputs + max(logits, layer). Follows the graphs of
+/// src/llama-graph.cpp (build_attn_mha, build_ffn, build_moe_ffn) and the pipeline
+/// copies of ggml/src/ggml-backend.cpp (GGML_SCHED_MAX_COPIES is 4).
 Bytes llama_cpp_compute(const MemoryDemand& demand, const Share& share, bool several_devices);
 
 /// Bytes that vLLM's profiling step holds at its peak beside weights, one rank:

@@ -12,10 +12,6 @@ constexpr double kFloat = 4;
 constexpr double kHalf = 2;
 constexpr double kPipelineCopies = 4;  // GGML_SCHED_MAX_COPIES
 
-bool is_windowed(const AttentionSpec& a) {
-  return (a.kind == AttentionKind::sliding || a.kind == AttentionKind::chunked) && a.window > 0;
-}
-
 // Cells of one sequence in the cache of a layer. A window cache has room for the
 // window and one ubatch, in whole multiples of 256
 // (src/llama-kv-cache-iswa.cpp; https://github.com/ggml-org/llama.cpp/pull/13194).
@@ -118,7 +114,6 @@ Bytes llama_cpp_compute(const MemoryDemand& demand, const Share& share, bool sev
   const double hidden = to_double(spec.hidden);
   const double tokens =
       to_double(std::min(c.ubatch, padded(demand.context, c.context_pad) * demand.sequences));
-  const double copies = several_devices ? kPipelineCopies : 1;
   const double row = kFloat * tokens;
 
   double features = 0;
@@ -128,21 +123,28 @@ Bytes llama_cpp_compute(const MemoryDemand& demand, const Share& share, bool sev
     features = std::max(features, layer_features(layer, hidden));
     heads = std::max(heads, to_double(layer.attention.heads));
   }
-  const double positions = to_double(largest_cells(demand, share));
+  const double positions = tokens * to_double(largest_cells(demand, share));
   double logits = 0;
-  if (share.head) {
+  if (share.head && spec.output_head) {
     const double outputs = c.reserve_all_outputs ? tokens : to_double(demand.sequences);
-    logits = kFloat * outputs * to_double(spec.vocabulary) + row * hidden;
+    logits = kFloat * outputs * to_double(spec.vocabulary) + 2 * row * hidden;
   }
-  const double between = several_devices ? copies * row * hidden : 0;
+  double layer = row * features;
+  double mask = 0;  // of one input
   if (c.flash_attention) {
-    const double converted = share.embedding ? kFloat * copies + kHalf : kHalf * copies;
-    const double mask = converted * tokens * positions;
-    return Bytes(std::max(logits, row * features + mask) + between);
+    // The first device turns the mask of 32 bits into one of 16.
+    mask = (share.embedding ? kFloat : kHalf) * positions;
+    if (share.embedding) layer += kHalf * positions;
+    if (!several_devices) {
+      layer = std::max(layer, (kFloat + kHalf) * positions + 4 * row * hidden);
+    }
+  } else {
+    mask = kFloat * positions;
+    layer = std::max(layer, kFloat * positions * heads + 4 * row * hidden);
+    if (!several_devices) layer += mask;
   }
-  const double mask = copies * row * positions;
-  const double scores = row * positions * heads + 4 * row * hidden;
-  return Bytes(std::max(logits, std::max(row * features, scores) + mask) + between);
+  const double inputs = several_devices ? kPipelineCopies * (mask + row * hidden) : 0;
+  return Bytes(inputs + std::max(logits, layer));
 }
 
 Result<MemoryEstimate> estimate_llama_cpp(const MemoryDemand& demand, const EngineInfo& engine,

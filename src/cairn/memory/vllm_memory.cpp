@@ -21,7 +21,7 @@ std::int64_t blocks(std::int64_t positions, std::int64_t per_block) {
 std::int64_t blocks_of(const AttentionSpec& a, const MemoryDemand& demand) {
   const EngineConfig& c = demand.config;
   const std::int64_t all = blocks(demand.context, c.block_tokens);
-  if (a.window <= 0 || a.kind == AttentionKind::full || a.kind == AttentionKind::mla) return all;
+  if (!is_windowed(a)) return all;
   const std::int64_t kept = a.window - 1 + c.max_batched_tokens;
   if (kept >= demand.context) return all;
   return std::min(all, blocks(kept, c.block_tokens) + 1);
@@ -56,10 +56,13 @@ double forward_features(const LayerSpec& layer, double hidden, const Share& shar
   return widest;
 }
 
-// Groups of layers that take their blocks from one pool; the blocks of one
-// sequence in each kind.
+// Layers that take their blocks from one pool, by kind.
 struct Pool {
-  std::map<std::int64_t, std::int64_t> layers_by_blocks;
+  struct Kind {
+    std::int64_t layers = 0;
+    std::int64_t blocks = 0;  // of one sequence in one layer
+  };
+  std::map<std::int64_t, Kind> kinds;  // by window; 0: every position
   Bytes largest_block{};
 };
 
@@ -69,7 +72,9 @@ Pool pool_of(const MemoryDemand& demand, const Share& share) {
     const AttentionSpec& a = demand.graph->spec.layers[static_cast<std::size_t>(i)].attention;
     const Bytes block = kv_bytes(a, demand.kv, to_double(demand.config.block_tokens), share.tp);
     if (block.value() <= 0) continue;
-    ++pool.layers_by_blocks[blocks_of(a, demand)];
+    Pool::Kind& kind = pool.kinds[is_windowed(a) ? a.window : 0];
+    ++kind.layers;
+    kind.blocks = blocks_of(a, demand);
     pool.largest_block = max(pool.largest_block, block);
   }
   return pool;
@@ -94,17 +99,17 @@ Bytes vllm_activations(const MemoryDemand& demand, const EngineInfo& engine, con
 
 Bytes vllm_sequence_bytes(const MemoryDemand& demand, const Share& share) {
   const Pool pool = pool_of(demand, share);
-  if (pool.layers_by_blocks.empty()) return Bytes(0);
+  if (pool.kinds.empty()) return Bytes(0);
   std::int64_t fewest = INT64_MAX;
   std::int64_t most = 0;
-  for (const auto& [count, layers] : pool.layers_by_blocks) {
-    fewest = std::min(fewest, layers);
-    most = std::max(most, layers);
+  for (const auto& [window, kind] : pool.kinds) {
+    fewest = std::min(fewest, kind.layers);
+    most = std::max(most, kind.layers);
   }
   const std::int64_t group = to_double(most) < 1.25 * to_double(fewest) ? most : fewest;
   std::int64_t layer_blocks = 0;
-  for (const auto& [count, layers] : pool.layers_by_blocks) {
-    layer_blocks += count * padded(layers, group);
+  for (const auto& [window, kind] : pool.kinds) {
+    layer_blocks += kind.blocks * padded(kind.layers, group);
   }
   return pool.largest_block * to_double(layer_blocks);
 }
