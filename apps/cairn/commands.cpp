@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "commands/compare.h"
 #include "commands/completions.h"
 #include "commands/data_check.h"
+#include "commands/engines.h"
+#include "commands/fit.h"
 #include "commands/gpus.h"
 #include "commands/help.h"
+#include "commands/models.h"
+#include "commands/plan.h"
+#include "commands/predict.h"
 #include "commands/version.h"
 #include "globals.h"
 
@@ -14,8 +20,16 @@ namespace cairn::cli {
 namespace {
 
 constexpr std::array kCommands{
+    Command{&kFitCommand, run_fit},
+    Command{&kPredictCommand, run_predict},
+    Command{&kPlanCommand, run_plan},
+    Command{&kCompareCommand, run_compare},
+    Command{&kModelsCommand, run_models},
+    Command{&kModelsShowCommand, run_models_show},
     Command{&kGpusCommand, run_gpus},
     Command{&kGpusShowCommand, run_gpus_show},
+    Command{&kEnginesCommand, run_engines},
+    Command{&kEnginesShowCommand, run_engines_show},
     Command{&kDataCheckCommand, run_data_check},
     Command{&kHelpCommand, run_help},
     Command{&kCompletionsCommand, run_completions},

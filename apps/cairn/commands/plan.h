@@ -15,11 +15,29 @@ inline constexpr OptionSpec kPlanModel{
     .metavar = "MODEL",
     .description = msg("the model, where no file says it: a name of the catalogue, a folder with "
                        "config.json, or a GGUF file")};
-inline constexpr const OptionSpec* kPlanOptions[] = {&kPlanModel, &kBudget, &kOwned, &kVendor,
-                                                     &kFamily, &kMinMemory, &kTop, &kExplain};
+inline constexpr Choice kObjectives[] = {
+    {.name = "cost", .description = msg("cards and electricity per year")},
+    {.name = "price", .description = msg("purchase of the cards")},
+    {.name = "latency", .description = msg("time per output token")},
+    {.name = "throughput", .description = msg("output tokens per second")},
+    {.name = "energy", .description = msg("energy per output token")}};
+inline constexpr OptionSpec kObjective{.name = "objective",
+                                       .type = OptionType::choice,
+                                       .metavar = "OBJECTIVE",
+                                       .choices = kObjectives,
+                                       .description = msg("what is ranked by; cost if not given")};
+inline constexpr OptionSpec kPlanPower{.name = "max-power",
+                                       .type = OptionType::quantity,
+                                       .metavar = "W",
+                                       .unit = "W",
+                                       .min = 10,
+                                       .max = 1e9,
+                                       .description = msg("most board power of all cards")};
+inline constexpr const OptionSpec* kPlanOptions[] = {&kPlanModel, &kObjective, &kBudget, &kOwned,
+                                                     &kPlanPower, &kVendor,    &kTop,    &kExplain};
 inline constexpr OptionGroup kPlanGroup{msg("Plan"), kPlanOptions};
 inline constexpr const OptionGroup* kPlanGroups[] = {&kPlanGroup, &kDeployment, &kWorkload,
-                                                     &kTargets, &kLayout, &kMoney};
+                                                     &kTargets, &kMoney};
 inline constexpr ArgumentSpec kPlanArguments[] = {
     {.metavar = "FILE",
      .description = msg("workload in YAML; options given beside it take precedence"),

@@ -131,14 +131,6 @@ inline constexpr OptionSpec kBuild{.name = "build",
                                    .min = 1,
                                    .max = 1e6,
                                    .description = msg("build number of llama.cpp (b6325 is 6325)")};
-inline constexpr OptionSpec kPowerLimit{.name = "power-limit",
-                                        .type = OptionType::quantity,
-                                        .metavar = "W",
-                                        .unit = "W",
-                                        .min = 10,
-                                        .max = 5000,
-                                        .description = msg("power limit of each card")};
-
 inline constexpr const OptionSpec* kDeploymentOptions[] = {&kGpu, &kGpus, &kEngine, &kWeights,
                                                            &kKv};
 inline constexpr OptionGroup kDeployment{msg("Deployment"), kDeploymentOptions};
@@ -148,8 +140,7 @@ inline constexpr OptionGroup kLayout{msg("Layout"), kLayoutOptions};
 
 inline constexpr const OptionSpec* kEngineOptions[] = {
     &kParallel,          &kUbatch,    &kMaxBatchedTokens, &kFlashAttention,
-    &kMemoryUtilization, &kHipblaslt, &kRocwmma,          &kBuild,
-    &kPowerLimit};
+    &kMemoryUtilization, &kHipblaslt, &kRocwmma,          &kBuild};
 inline constexpr OptionGroup kEngineSettings{msg("Engine settings"), kEngineOptions};
 
 }  // namespace cairn::cli

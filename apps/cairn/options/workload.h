@@ -61,29 +61,19 @@ inline constexpr OptionSpec kSloTtft{.name = "slo-ttft",
                                      .unit = "ms",
                                      .min = 0.01,
                                      .max = 3.6e6,
-                                     .description = msg("longest time to the first token")};
+                                     .description = msg("longest mean time to the first token")};
 inline constexpr OptionSpec kSloTpot{.name = "slo-tpot",
                                      .type = OptionType::quantity,
                                      .metavar = "MS",
                                      .unit = "ms",
                                      .min = 0.01,
                                      .max = 3.6e6,
-                                     .description = msg("longest time per further token")};
-inline constexpr OptionSpec kPercentile{
-    .name = "percentile",
-    .type = OptionType::number,
-    .metavar = "P",
-    .unit = "%",
-    .min = 50,
-    .max = 99.99,
-    .default_text = "99",
-    .description = msg("share of the requests that must keep the targets")};
-
+                                     .description = msg("longest mean time per further token")};
 inline constexpr const OptionSpec* kWorkloadOptions[] = {&kContext, &kInput, &kOutput,
                                                          &kConcurrency, &kRate};
 inline constexpr OptionGroup kWorkload{msg("Workload"), kWorkloadOptions};
 
-inline constexpr const OptionSpec* kTargetOptions[] = {&kSloTtft, &kSloTpot, &kPercentile};
+inline constexpr const OptionSpec* kTargetOptions[] = {&kSloTtft, &kSloTpot};
 inline constexpr OptionGroup kTargets{msg("Targets"), kTargetOptions};
 
 }  // namespace cairn::cli

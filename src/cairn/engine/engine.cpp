@@ -41,6 +41,7 @@ Result<T> choice(Node node, const std::array<std::pair<std::string_view, T>, N>&
   const auto it = std::ranges::find(choices, text, [](const auto& c) { return c.first; });
   if (it != choices.end()) return it->second;
   std::vector<std::string_view> known;
+  known.reserve(N);
   for (const auto& c : choices) known.push_back(c.first);
   return fail(node.error("unknown value").want(fmt::format("one of {}", fmt::join(known, ", "))));
 }

@@ -116,7 +116,9 @@ std::vector<std::pair<std::string_view, std::uint64_t>> Checkpoint::bytes_by_dty
   std::map<std::string_view, std::uint64_t> sums;
   for (const SafetensorsTensor& t : tensors) sums[t.dtype] += t.bytes;
   std::vector<std::pair<std::string_view, std::uint64_t>> out(sums.begin(), sums.end());
-  std::ranges::stable_sort(out, std::greater{}, [](const auto& p) { return p.second; });
+  std::ranges::sort(out, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
   return out;
 }
 

@@ -359,6 +359,16 @@ ParameterCount count_parameters(const Graph& graph) {
   return count;
 }
 
+std::int64_t count_mtp_parameters(const Graph& graph) {
+  const ModelSpec& s = graph.spec;
+  const auto last = static_cast<std::int32_t>(s.layers.size()) - 1;
+  std::int64_t one = 2 * s.hidden * s.hidden + 3 * s.hidden;
+  for (const Tensor& t : graph.tensors) {
+    if (t.layer == last) one += t.weights();
+  }
+  return s.mtp_layers * one;
+}
+
 std::int64_t kv_elements_per_token(const AttentionSpec& a) {
   if (a.shares_kv) return 0;
   if (a.kind == AttentionKind::mla) return a.kv_lora_rank + a.qk_rope_head_dim;

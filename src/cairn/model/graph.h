@@ -120,6 +120,12 @@ struct ParameterCount {
 };
 ParameterCount count_parameters(const Graph& graph);
 
+/// Parameters of the multi-token-prediction layers that the checkpoint carries
+/// besides the graph: each is a layer like the last one, a projection of two
+/// hidden states to one, and three norms; embedding and head are the model's own
+/// (DeepSeek-V3, arXiv:2412.19437, section 2.2).
+std::int64_t count_mtp_parameters(const Graph& graph);
+
 /// Elements that one position adds to the KV cache of a layer: K and V, or the
 /// MLA latent (kv_lora + rope, once).
 std::int64_t kv_elements_per_token(const AttentionSpec& a);

@@ -192,14 +192,14 @@ struct WeightFormats::Impl {
   // The three names nearest to a misspelt one.
   [[nodiscard]] std::string nearest(std::string_view name) const {
     const std::string key = plain(name.substr(0, Error::kMaxValue));
-    std::vector<std::pair<std::size_t, std::string_view>> ranked;
-    for (const WeightFormatInfo& info : infos) {
-      ranked.emplace_back(edit_distance(key, plain(info.name)), info.name);
+    std::vector<std::pair<std::size_t, std::size_t>> ranked;  // distance, place in the file
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+      ranked.emplace_back(edit_distance(key, plain(infos[i].name)), i);
     }
-    std::ranges::stable_sort(ranked, {}, [](const auto& r) { return r.first; });
+    std::ranges::sort(ranked);
     std::string out;
     for (std::size_t i = 0; i < ranked.size() && i < 3; ++i) {
-      out += (i == 0 ? "" : ", ") + std::string(ranked[i].second);
+      out += (i == 0 ? "" : ", ") + infos[ranked[i].second].name;
     }
     return out + " ...";
   }

@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "cairn/model/model_file.h"
 
 namespace cairn {
 namespace {
@@ -66,6 +69,36 @@ Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentReque
 }
 
 }  // namespace
+
+Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge) {
+  ModelInput out;
+  if (looks_like_path(name)) {
+    CAIRN_TRY(LoadedModel loaded,
+              load_model_path(name, *knowledge.tensor_types, knowledge.weight_formats));
+    out.name = loaded.graph.spec.id.empty() ? name : loaded.graph.spec.id;
+    out.graph = std::make_shared<const Graph>(std::move(loaded.graph));
+    out.stored = std::move(loaded.weights);
+    out.file_bytes = loaded.file_bytes;
+    return out;
+  }
+  CAIRN_TRY(ModelSpec spec, knowledge.models.find(name));
+  out.name = spec.id;
+  out.graph = std::make_shared<const Graph>(build_graph(std::move(spec)));
+  return out;
+}
+
+Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_view weights,
+                                         const Accelerator& accelerator,
+                                         const Knowledge& knowledge) {
+  const std::string_view format =
+      weights.empty() && model.stored ? std::string_view(model.stored->format) : weights;
+  const WeightFormatInfo* info = knowledge.weight_formats.find(format);
+  const bool gguf = info != nullptr && info->kind == "gguf";
+  const bool checkpoint = info != nullptr && info->kind == "checkpoint";
+  const bool consumer = accelerator.unified_memory || accelerator.family == "radeon" ||
+                        accelerator.family == "geforce";
+  return knowledge.engines.find(gguf || (consumer && !checkpoint) ? "llama.cpp" : "vllm");
+}
 
 std::string default_format(const ModelInput& model, const EngineInfo& engine) {
   if (contains(engine.format_kinds, "gguf")) {

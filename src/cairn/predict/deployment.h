@@ -21,9 +21,19 @@ namespace cairn {
 struct ModelInput {
   std::string name;
   std::shared_ptr<const Graph> graph;
-  /// Exact storage types where the file says them (GGUF).
+  /// Storage types as the files have them.
   std::optional<BoundWeights> stored;
+  Bytes file_bytes{};  // of the files of weights; zero where there are none
 };
+
+/// A model by a name of the catalogue or a path (see looks_like_path).
+Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge);
+
+/// The engine taken where none is named: llama.cpp for its own formats, for
+/// consumer cards and for machines with unified memory, else vLLM.
+Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_view weights,
+                                         const Accelerator& accelerator,
+                                         const Knowledge& knowledge);
 
 /// What a user asks for; empty fields take the engine's reference.
 struct DeploymentRequest {

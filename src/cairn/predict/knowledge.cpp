@@ -7,6 +7,7 @@ namespace cairn {
 Result<Knowledge> Knowledge::load(Image image) {
   CAIRN_TRY(AcceleratorCatalogue accelerators, AcceleratorCatalogue::load(image));
   CAIRN_TRY(EngineCatalogue engines, EngineCatalogue::load(image));
+  CAIRN_TRY(ModelCatalogue models, ModelCatalogue::load(image));
   CAIRN_TRY(const Node types_table, image.root("models/tensor_types.csv"));
   CAIRN_TRY(TensorTypes types, TensorTypes::load(types_table));
   auto tensor_types = std::make_unique<const TensorTypes>(std::move(types));
@@ -15,8 +16,8 @@ Result<Knowledge> Knowledge::load(Image image) {
   CAIRN_TRY(CostData cost, CostData::load(image));
   CAIRN_TRY(PriceBook prices, PriceBook::load(image));
   return Knowledge{std::move(image),        std::move(accelerators),   std::move(engines),
-                   std::move(tensor_types), std::move(weight_formats), std::move(cost),
-                   std::move(prices)};
+                   std::move(models), std::move(tensor_types), std::move(weight_formats),
+                   std::move(cost), std::move(prices)};
 }
 
 }  // namespace cairn

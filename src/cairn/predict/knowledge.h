@@ -10,6 +10,7 @@
 #include "cairn/engine/engine.h"
 #include "cairn/hardware/catalogue.h"
 #include "cairn/hardware/prices.h"
+#include "cairn/model/catalogue.h"
 #include "cairn/model/tensor_type.h"
 #include "cairn/model/weight_format.h"
 
@@ -19,6 +20,7 @@ struct Knowledge {
   Image image;
   AcceleratorCatalogue accelerators;
   EngineCatalogue engines;
+  ModelCatalogue models;
   /// At a fixed address: formats and bound weights point into it.
   std::unique_ptr<const TensorTypes> tensor_types;
   WeightFormats weight_formats;

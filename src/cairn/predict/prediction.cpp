@@ -147,7 +147,7 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
     const auto most = static_cast<double>(d.config.max_sequences);
     const auto n = concurrency_at(times, *w.rate / replicas, w.input, w.output, most);
     if (!n) {
-      p.notes.emplace_back("overloaded: the deployment cannot serve this rate");
+      p.notes.push_back(message("overloaded: the deployment cannot serve this rate"));
       w.rate.reset();
       w.concurrency = most * replicas;
     } else {
@@ -167,9 +167,9 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
     CAIRN_TRY(p.money, count_money(d, p.power, rate * w.output, terms, knowledge.prices));
   }
   p.metrics = metrics.take();
-  if (p.announced) p.notes.emplace_back("announced hardware: figures are the vendor's");
+  if (p.announced) p.notes.push_back(message("announced hardware: figures are the vendor's"));
   if (p.weights_approximate) {
-    p.notes.emplace_back("the format's recipe is not public: a stand-in of about its size");
+    p.notes.push_back(message("the format's recipe is not public: a stand-in of about its size"));
   }
   return p;
 }

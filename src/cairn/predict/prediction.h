@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/base/message.h"
 #include "cairn/cost/power.h"
 #include "cairn/memory/memory.h"
 #include "cairn/predict/deployment.h"
@@ -83,7 +84,7 @@ struct Prediction {
   CostFigures money;
   StepTime prefill;                 // of one prompt
   StepTime decode;                  // of the mean step
-  std::vector<std::string> notes;   // translatable sentences
+  std::vector<Message> notes;
 
   [[nodiscard]] const Metric* metric(std::string_view name) const;
 };

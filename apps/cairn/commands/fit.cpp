@@ -1,0 +1,103 @@
+#include "fit.h"
+
+#include <fmt/format.h>
+
+#include "../inputs.h"
+#include "../render.h"
+#include "cairn/plan/fit.h"
+#include "cairn/report/number.h"
+#include "cairn/report/table.h"
+
+namespace cairn::cli {
+namespace {
+
+std::string cards(const Fit& f) {
+  return fmt::format("{} x {}", f.layout.devices(), f.accelerator->id);
+}
+
+void write(const std::vector<Fit>& fits, bool yes, const FitRequest& request,
+           const std::string& model, Context& context) {
+  JsonWriter json;
+  json.begin_object().field("schema", "cairn.fit/1").field("answer", yes).field("model", model);
+  json.field("context", request.context).field("sequences", request.sequences);
+  json.key("fits").begin_array();
+  for (const Fit& f : fits) {
+    json.begin_object().field("accelerator", f.accelerator->id);
+    json.field("cards", f.layout.devices()).field("engine", f.engine->id);
+    json.field("weights", f.format).field("weights_approximate", f.approximate);
+    json.field("bits_per_weight", f.bits_per_weight);
+    json.field("largest_context", f.largest_context).field("largest_batch", f.largest_batch);
+    json.key("memory");
+    write_memory(json, f.memory);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  context.console.out(json.text());
+}
+
+void print(const std::vector<Fit>& fits, const FitRequest& request, const std::string& model,
+           Context& context) {
+  const Translator& t = context.tr;
+  context.console.out(t.tr("{}: {} positions for each of {} sequences", model,
+                           format_count(static_cast<double>(request.context)),
+                           request.sequences) +
+                      "\n\n");
+  TextTable table({{t.tr("cards")},
+                   {t.tr("engine")},
+                   {t.tr("weights")},
+                   {t.tr("bits"), Align::right},
+                   {t.tr("per card"), Align::right},
+                   {t.tr("of"), Align::right},
+                   {""},
+                   {t.tr("longest context"), Align::right},
+                   {t.tr("most sequences"), Align::right}});
+  for (const Fit& f : fits) {
+    const DeviceMemory* fullest = &f.memory.devices.front();
+    for (const DeviceMemory& d : f.memory.devices) {
+      if (d.total > fullest->total) fullest = &d;
+    }
+    const Cell verdict = f.memory.fits ? Cell(t.tr(msg("fits")), Tone::good)
+                                       : Cell(t.tr(msg("does not fit")), Tone::bad);
+    table.add({cards(f), f.engine->id, f.format + (f.approximate ? "~" : ""),
+               format_number(f.bits_per_weight), format(fullest->total),
+               format(fullest->capacity), verdict,
+               format_count(static_cast<double>(f.largest_context)),
+               format_count(static_cast<double>(f.largest_batch))});
+  }
+  context.console.out(table.render(context.console.style()));
+}
+
+}  // namespace
+
+Result<Answer> run_fit(Context& context) {
+  const ParsedCommand& args = context.args;
+  CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
+  CAIRN_TRY(const ModelInput model, find_model(std::string(args.argument(0)), knowledge));
+  FitRequest request;
+  CAIRN_TRY(request.accelerators, accelerators_of(args, knowledge));
+  CAIRN_TRY(request.settings, settings_of(args));
+  if (const auto name = args.text(kEngine)) {
+    CAIRN_TRY(const EngineInfo* engine, knowledge.engines.find(*name));
+    request.engines.push_back(engine);
+    if (args.given(kTp) || args.given(kPp)) request.settings.layout = layout_of(args, *engine);
+  } else {
+    // HIP and Vulkan builds of llama.cpp hold the same; one line for both.
+    for (const EngineInfo& e : knowledge.engines.all()) {
+      if (e.id != "llama.cpp-vulkan") request.engines.push_back(&e);
+    }
+  }
+  if (!request.settings.weights.empty()) request.formats = {request.settings.weights};
+  request.cards = args.integer(kGpus);
+  request.context = args.integer(kContext).value_or(4096);
+  request.sequences = args.integer(kConcurrency).value_or(args.integer(kParallel).value_or(1));
+  CAIRN_TRY(const std::vector<Fit> fits, fit(model, request, knowledge));
+  const bool yes = fits.front().memory.fits;
+  if (context.json) {
+    write(fits, yes, request, model.name, context);
+  } else {
+    print(fits, request, model.name, context);
+  }
+  return yes ? Answer::yes : Answer::no;
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "../inputs.h"
+#include "cairn/report/json_writer.h"
+#include "cairn/report/number.h"
+#include "cairn/report/table.h"
+#include "models.h"
+
+namespace cairn::cli {
+namespace {
+
+std::string_view word_for(AttentionKind kind) {
+  switch (kind) {
+    case AttentionKind::full: return msg("full attention");
+    case AttentionKind::sliding: return msg("sliding window");
+    case AttentionKind::chunked: return msg("chunked attention");
+    case AttentionKind::mla: return msg("latent attention");
+  }
+  return msg("full attention");
+}
+
+// Layers of one kind and what a position of them keeps in the cache.
+struct LayerKind {
+  AttentionKind kind = AttentionKind::full;
+  std::int64_t window = 0;
+  std::int64_t layers = 0;
+  std::int64_t elements = 0;  // per position, all layers of the kind
+};
+
+std::vector<LayerKind> layer_kinds(const Graph& graph) {
+  std::map<std::pair<AttentionKind, std::int64_t>, LayerKind> kinds;
+  for (const LayerSpec& layer : graph.spec.layers) {
+    const AttentionSpec& a = layer.attention;
+    LayerKind& k = kinds[{a.kind, a.window}];
+    k.kind = a.kind;
+    k.window = a.window;
+    k.layers += 1;
+    k.elements += kv_elements_per_token(a);
+  }
+  std::vector<LayerKind> out;
+  for (const auto& [key, kind] : kinds) out.push_back(kind);
+  return out;
+}
+
+// FLOPs of one token at a context: decode of one sequence.
+Flops flops_per_token(const Graph& graph, double context) {
+  Flops total{};
+  for (const Operator& op : graph.operators) {
+    total += flops(op, {.sequences = 1, .tokens_per_sequence = 1, .context = context,
+                        .output_tokens = 1});
+  }
+  return total;
+}
+
+struct Sized {
+  const WeightFormatInfo* format;
+  Bytes bytes;
+  bool approximate;
+};
+
+std::vector<Sized> sizes(const ModelInput& model, const Knowledge& knowledge,
+                         std::string_view wanted) {
+  std::vector<Sized> out;
+  for (const WeightFormatInfo& info : knowledge.weight_formats.all()) {
+    if (!wanted.empty() && knowledge.weight_formats.find(wanted) != &info) continue;
+    const auto bound = knowledge.weight_formats.bind(*model.graph, info.name);
+    if (bound) out.push_back({&info, bound->total(*model.graph), bound->approximate});
+  }
+  return out;
+}
+
+struct View {
+  const ModelInput& model;
+  const ModelListing* listing;
+  ParameterCount parameters;
+  std::vector<LayerKind> kinds;
+  std::vector<Sized> sized;
+  double context;
+};
+
+void write(const View& v, Context& context) {
+  const ModelSpec& s = v.model.graph->spec;
+  JsonWriter json;
+  json.begin_object().field("schema", "cairn.model/1").field("id", v.model.name);
+  json.field("architecture", s.architecture).field("family", s.family);
+  json.field("hidden", s.hidden).field("vocabulary", s.vocabulary);
+  json.field("layers", s.layers.size()).field("max_context", s.max_context);
+  json.field("published_format", s.published_format);
+  json.key("parameters").begin_object().field("total", v.parameters.total);
+  json.field("active", v.parameters.active).field("embedding", v.parameters.embedding);
+  json.field("attention", v.parameters.attention).field("dense_ffn", v.parameters.dense_ffn);
+  json.field("experts", v.parameters.experts).field("norms", v.parameters.norms).end_object();
+  json.key("layer_kinds").begin_array();
+  for (const LayerKind& k : v.kinds) {
+    json.begin_object().field("attention", word_for(k.kind)).field("window", k.window);
+    json.field("layers", k.layers).field("kv_elements_per_token", k.elements);
+    json.field("kv_bytes_per_token_fp16", 2 * k.elements).end_object();
+  }
+  json.end_array();
+  json.field("flops_per_token", flops_per_token(*v.model.graph, v.context));
+  json.field("flops_at_context", v.context).key("bytes_by_format").begin_array();
+  for (const Sized& size : v.sized) {
+    json.begin_object().field("format", size.format->name).field("kind", size.format->kind);
+    json.field("bytes", size.bytes).field("approximate", size.approximate);
+    json.field("bits_per_weight", 8 * size.bytes.value() / static_cast<double>(v.parameters.total));
+    json.end_object();
+  }
+  json.end_array();
+  if (v.model.stored) {
+    json.key("stored").begin_object().field("format", v.model.stored->format);
+    json.field("bytes", v.model.stored->total(*v.model.graph));
+    json.field("file_bytes", v.model.file_bytes).end_object();
+  }
+  json.key("source");
+  if (v.listing != nullptr) {
+    json.begin_object().field("url", v.listing->source_url).field("date", v.listing->date);
+    json.field("note", v.listing->note).end_object();
+  } else {
+    json.null();
+  }
+  json.end_object();
+  context.console.out(json.text());
+}
+
+void print_structure(const View& v, Context& context) {
+  const Translator& t = context.tr;
+  const ModelSpec& s = v.model.graph->spec;
+  context.console.out(fmt::format("{} — {}\n", v.model.name, s.architecture));
+  context.console.out(t.tr("{} layers, hidden size {}, vocabulary {}, up to {} positions",
+                           s.layers.size(), s.hidden, format_count(static_cast<double>(s.vocabulary)),
+                           format_count(static_cast<double>(s.max_context))) +
+                      "\n\n");
+  TextTable parts({{t.tr("parameters")}, {"", Align::right}});
+  const auto part = [&](std::string_view name, std::int64_t n) {
+    if (n > 0) parts.add({t.tr(name), format_count(static_cast<double>(n))});
+  };
+  part(msg("in all"), v.parameters.total);
+  part(msg("active per token"), v.parameters.active);
+  part(msg("embedding and head"), v.parameters.embedding);
+  part(msg("attention"), v.parameters.attention);
+  part(msg("dense feed-forward"), v.parameters.dense_ffn);
+  part(msg("experts"), v.parameters.experts);
+  part(msg("norms"), v.parameters.norms);
+  context.console.out(parts.render(context.console.style()) + "\n");
+  TextTable kinds({{t.tr("layers"), Align::right},
+                   {t.tr("attention")},
+                   {t.tr("window"), Align::right},
+                   {t.tr("KV per position, fp16"), Align::right}});
+  for (const LayerKind& k : v.kinds) {
+    kinds.add({format_count(static_cast<double>(k.layers)), t.tr(word_for(k.kind)),
+               k.window > 0 ? format_count(static_cast<double>(k.window)) : "–",
+               format(Bytes(2.0 * static_cast<double>(k.elements)))});
+  }
+  context.console.out(kinds.render(context.console.style()));
+  context.console.out(t.tr("FLOPs of one token at {} positions: {}", format_count(v.context),
+                           format(flops_per_token(*v.model.graph, v.context))) +
+                      "\n\n");
+}
+
+void print(const View& v, Context& context) {
+  const Translator& t = context.tr;
+  print_structure(v, context);
+  if (v.model.stored) {
+    context.console.out(t.tr("the file holds {} of weights ({} in all)",
+                             format(v.model.stored->total(*v.model.graph)),
+                             format(v.model.file_bytes)) +
+                        "\n\n");
+  }
+  TextTable table({{t.tr("format")},
+                   {t.tr("size"), Align::right},
+                   {t.tr("bits per weight"), Align::right},
+                   {""}});
+  const bool chinese = t.language() == Language::zh;
+  for (const Sized& size : v.sized) {
+    table.add({size.format->name + (size.approximate ? "~" : ""), format(size.bytes),
+               format_number(8 * size.bytes.value() / static_cast<double>(v.parameters.total)),
+               chinese ? size.format->description_zh : size.format->description});
+  }
+  context.console.out(table.render(context.console.style()));
+  if (v.listing != nullptr) {
+    context.console.note(t.tr("source: {} ({})", v.listing->source_url, v.listing->date));
+  }
+}
+
+}  // namespace
+
+Result<Answer> run_models_show(Context& context) {
+  CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
+  const std::string name(context.args.argument(0));
+  CAIRN_TRY(const ModelInput model, find_model(name, knowledge));
+  const auto listing = knowledge.models.listing(name);
+  const std::string_view wanted = context.args.text(kWeights).value_or("");
+  if (!wanted.empty() && knowledge.weight_formats.find(wanted) == nullptr) {
+    return std::unexpected(knowledge.weight_formats.bind(*model.graph, wanted).error());
+  }
+  const View view{model,
+                  listing ? &*listing : nullptr,
+                  count_parameters(*model.graph),
+                  layer_kinds(*model.graph),
+                  sizes(model, knowledge, wanted),
+                  static_cast<double>(context.args.integer(kContext).value_or(4096))};
+  if (context.json) {
+    write(view, context);
+  } else {
+    print(view, context);
+  }
+  return Answer::yes;
+}
+
+}  // namespace cairn::cli

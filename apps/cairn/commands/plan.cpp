@@ -1,0 +1,219 @@
+#include "plan.h"
+
+#include <fmt/format.h>
+
+#include "../inputs.h"
+#include "../render.h"
+#include "cairn/data/yaml.h"
+#include "cairn/plan/plan_file.h"
+#include "cairn/report/number.h"
+#include "cairn/report/table.h"
+
+namespace cairn::cli {
+namespace {
+
+// A person's plan is a page or two; what is larger is a mistake.
+constexpr ParseLimits kPlanLimits{.depth = 16, .nodes = 10'000, .bytes = 1U << 20U};
+
+std::string_view word_for_constraint(std::string_view name) {
+  if (name == "memory") return msg("memory");
+  if (name == "ttft") return msg("time to first token");
+  if (name == "tpot") return msg("time per output token");
+  if (name == "tokens_per_s") return msg("speed of one request");
+  if (name == "budget") return msg("budget");
+  if (name == "power") return msg("power");
+  if (name == "cards") return msg("number of cards");
+  return msg("support");
+}
+
+// Options given on the command line take precedence over the file.
+Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge, PlanFile& plan) {
+  Workload& w = plan.request.workload;
+  if (args.given(kInput)) w.input = static_cast<double>(*args.integer(kInput));
+  if (args.given(kOutput)) w.output = static_cast<double>(*args.integer(kOutput));
+  if (args.given(kContext)) w.context = *args.integer(kContext);
+  if (args.given(kRate)) w.rate = args.number(kRate);
+  if (args.given(kConcurrency)) {
+    w.concurrency = static_cast<double>(*args.integer(kConcurrency));
+    w.rate.reset();
+  }
+  Constraints& c = plan.request.constraints;
+  if (const auto limit = args.quantity<Seconds>(kSloTtft)) c.ttft_ms = in_ms(*limit);
+  if (const auto limit = args.quantity<Seconds>(kSloTpot)) c.tpot_ms = in_ms(*limit);
+  if (const auto budget = args.amount(kBudget)) {
+    c.budget = budget->amount;
+    c.budget_currency = budget->currency.empty() ? "USD" : budget->currency;
+  }
+  if (const auto watts = args.number(kPlanPower)) c.power_w = watts;
+  if (const auto cards = args.integer(kGpus)) c.max_cards = *cards;
+  if (args.given(kVendor)) c.vendor = *args.text(kVendor) == "any" ? "" : *args.text(kVendor);
+  if (const auto name = args.text(kWeights)) c.formats = {std::string(*name)};
+  if (const auto name = args.text(kKv)) c.kv = *name;
+  if (const auto name = args.text(kEngine)) c.engines = {std::string(*name)};
+  for (const Counted& owned : args.counted(kOwned)) c.owned.emplace_back(owned.name, owned.count);
+  for (const std::string& name : args.list(kGpu)) {
+    if (name != "all") c.accelerators.push_back(name);
+  }
+  if (const auto name = args.text(kObjective)) {
+    CAIRN_TRY(plan.request.objective, find_objective(*name));
+  }
+  if (args.given(kTop)) plan.request.top = static_cast<std::size_t>(*args.integer(kTop));
+  CostTerms& t = plan.request.terms;
+  CAIRN_TRY(const CostTerms typed, terms_of(args, knowledge));
+  if (args.given(kCurrency)) t.currency = typed.currency;
+  if (args.given(kAmortisation)) t.amortisation_years = typed.amortisation_years;
+  if (args.given(kUtilisation)) t.utilisation = typed.utilisation;
+  if (args.given(kElectricityPrice)) t.electricity_per_kwh = typed.electricity_per_kwh;
+  if (args.given(kPue)) t.pue = typed.pue;
+  if (!args.given(kCurrency) && c.budget && t.currency == "USD") t.currency = c.budget_currency;
+  return {};
+}
+
+// Names as people type them become the catalogue's ids.
+Result<void> resolve_names(const Knowledge& knowledge, PlanRequest& request) {
+  Constraints& c = request.constraints;
+  for (std::string& name : c.accelerators) {
+    CAIRN_TRY(const Accelerator* a, knowledge.accelerators.find(name));
+    name = a->id;
+  }
+  for (auto& [name, count] : c.owned) {
+    CAIRN_TRY(const Accelerator* a, knowledge.accelerators.find(name));
+    name = a->id;
+  }
+  for (std::string& name : c.engines) {
+    CAIRN_TRY(const EngineInfo* e, knowledge.engines.find(name));
+    name = e->id;
+  }
+  for (const std::string& name : c.formats) {
+    if (knowledge.weight_formats.find(name) == nullptr) {
+      return fail(not_found("unknown weight format").got(name).want("one of cairn models show"));
+    }
+  }
+  CAIRN_TRY([[maybe_unused]] const double rate,
+            knowledge.prices.convert(1, c.budget_currency, request.terms.currency));
+  return {};
+}
+
+void write(const Plan& plan, const std::string& model, const PlanRequest& request,
+           Context& context) {
+  JsonWriter json;
+  json.begin_object().field("schema", "cairn.plan/1").field("answer", !plan.ranked.empty());
+  json.field("model", model).field("objective", name_of(request.objective));
+  json.field("currency", request.terms.currency).field("evaluated", plan.evaluated);
+  json.key("ranked").begin_array();
+  for (const Candidate& c : plan.ranked) {
+    json.begin_object().field("cards", c.cards).field("price", c.price);
+    json.field("yearly_cost", c.yearly_cost).field("bits_per_weight", c.bits_per_weight);
+    json.field("pareto", c.pareto).key("prediction").begin_object();
+    write_prediction(json, c.prediction);
+    json.end_object().end_object();
+  }
+  json.end_array().key("rejected").begin_array();
+  for (const Rejection& r : plan.rejections) {
+    json.begin_object().field("accelerator", r.accelerator).field("engine", r.engine);
+    json.field("constraint", r.constraint).field("limit", r.limit).field("needed", r.needed);
+    json.field("unit", r.unit).field("reason", r.reason).end_object();
+  }
+  json.end_array().key("relax").begin_array();
+  for (const Relaxation& r : plan.relaxations) {
+    json.begin_object().field("constraint", r.constraint).field("from", r.from).field("to", r.to);
+    json.field("unit", r.unit).field("accelerator", r.accelerator).end_object();
+  }
+  json.end_array().end_object();
+  context.console.out(json.text());
+}
+
+void print_ranked(const Plan& plan, const PlanRequest& request, Context& context) {
+  const Translator& t = context.tr;
+  TextTable table({{"#", Align::right},
+                   {t.tr("cards")},
+                   {t.tr("engine")},
+                   {t.tr("weights")},
+                   {t.tr("layout")},
+                   {"TTFT ms", Align::right},
+                   {"TPOT ms", Align::right},
+                   {t.tr("output tok/s"), Align::right},
+                   {"W", Align::right},
+                   {t.tr("to buy"), Align::right},
+                   {t.tr("per year"), Align::right},
+                   {t.tr("per Mtok"), Align::right},
+                   {""}});
+  const auto interval = [](const Metric* m) {
+    return m != nullptr ? format_interval(m->value, m->low, m->high) : std::string("–");
+  };
+  int rank = 0;
+  for (const Candidate& c : plan.ranked) {
+    const Prediction& p = c.prediction;
+    const Metric* watts = p.metric("power_w");
+    table.add({fmt::format("{}", ++rank),
+               fmt::format("{} x {}{}", c.cards, p.accelerator, p.announced ? "*" : ""), p.engine,
+               p.weights, p.layout.to_string(), interval(p.metric("ttft_ms_mean")),
+               interval(p.metric("tpot_ms_mean")), interval(p.metric("output_tokens_per_s")),
+               watts != nullptr ? format_number(watts->value) : "–",
+               amount(c.price, request.terms.currency),
+               amount(c.yearly_cost, request.terms.currency),
+               amount(p.money.owned_per_mtok, request.terms.currency),
+               c.pareto ? "◆" : ""});
+  }
+  context.console.out(table.render(context.console.style()));
+  context.console.note(t.tr("◆ on the Pareto front of cost, latency, throughput and energy; "
+                            "intervals cover 80 %; * announced"));
+}
+
+void print_reasons(const Plan& plan, bool all, Context& context) {
+  const Translator& t = context.tr;
+  for (const Relaxation& r : plan.relaxations) {
+    context.console.out(t.tr("would qualify with {} {} {} instead of {}: {}",
+                             t.tr(word_for_constraint(r.constraint)), format_number(r.to), r.unit,
+                             format_number(r.from), r.accelerator) +
+                        "\n");
+  }
+  if (plan.rejections.empty()) return;
+  if (!all) {
+    context.console.note(t.tr("{} accelerators left out; --explain says why",
+                              plan.rejections.size()));
+    return;
+  }
+  TextTable table({{t.tr("left out")}, {t.tr("by")}, {t.tr("allowed"), Align::right},
+                   {t.tr("needed"), Align::right}, {""}});
+  for (const Rejection& r : plan.rejections) {
+    table.add({r.accelerator, t.tr(word_for_constraint(r.constraint)),
+               r.reason.empty() ? format_number(r.limit) : "", r.reason.empty() ? format_number(r.needed) : "",
+               r.reason.empty() ? r.unit : r.reason});
+  }
+  context.console.out("\n" + table.render(context.console.style()));
+}
+
+}  // namespace
+
+Result<Answer> run_plan(Context& context) {
+  const ParsedCommand& args = context.args;
+  CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
+  PlanFile plan;
+  if (!args.arguments().empty()) {
+    CAIRN_TRY(const Document document, load_yaml(std::string(args.argument(0)), kPlanLimits));
+    CAIRN_TRY(plan, read_plan(document.root()));
+  }
+  if (const auto name = args.text(kPlanModel)) plan.model = *name;
+  if (plan.model.empty()) {
+    return fail(bad_input("no model is named").in("--model").want("a name from cairn models"));
+  }
+  CAIRN_CHECK(apply_options(args, knowledge, plan));
+  CAIRN_CHECK(resolve_names(knowledge, plan.request));
+  CAIRN_TRY(const ModelInput model, find_model(plan.model, knowledge));
+  const auto timer = context.timings.scope("search");
+  CAIRN_TRY(const Plan result, make_plan(model, plan.request, knowledge));
+  if (context.json) {
+    write(result, model.name, plan.request, context);
+  } else {
+    if (result.ranked.empty()) {
+      context.console.out(context.tr.tr("nothing qualifies for {}", model.name) + "\n");
+    } else {
+      print_ranked(result, plan.request, context);
+    }
+    print_reasons(result, args.flag(kExplain), context);
+  }
+  return result.ranked.empty() ? Answer::no : Answer::yes;
+}
+
+}  // namespace cairn::cli

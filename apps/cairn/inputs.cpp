@@ -1,0 +1,109 @@
+#include "inputs.h"
+
+#include "cairn/base/names.h"
+#include "options/deployment.h"
+#include "options/money.h"
+#include "options/selection.h"
+#include "options/workload.h"
+
+namespace cairn::cli {
+namespace {
+
+std::optional<bool> on_off(const ParsedCommand& args, const OptionSpec& option) {
+  const auto text = args.text(option);
+  return text ? std::optional<bool>(*text == "on") : std::nullopt;
+}
+
+bool kept(const Accelerator& a, const ParsedCommand& args) {
+  if (!a.is_gpu) return false;
+  const auto vendor = args.text(kVendor).value_or("any");
+  if (vendor != "any" && a.vendor != vendor) return false;
+  const auto status = args.text(kStatus).value_or("any");
+  if (status != "any" ? name_of(a.status) != status : a.status == Status::announced) return false;
+  const std::string family = normalise_name(args.text(kFamily).value_or(""));
+  if (!family.empty() && a.family != family && a.architecture != family) return false;
+  const auto least = args.quantity<Bytes>(kMinMemory);
+  return !least || a.memory >= *least;
+}
+
+}  // namespace
+
+Result<Knowledge> open_knowledge(Context& context) {
+  const auto timer = context.timings.scope("open the data");
+  CAIRN_TRY(Image image, context.open_image());
+  return Knowledge::load(std::move(image));
+}
+
+Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& args,
+                                                        const Knowledge& knowledge) {
+  std::vector<const Accelerator*> out;
+  for (const std::string& name : args.list(kGpu)) {
+    if (name == "all") continue;
+    CAIRN_TRY(const Accelerator* accelerator, knowledge.accelerators.find(name));
+    out.push_back(accelerator);
+  }
+  if (!out.empty()) return out;
+  for (const Accelerator& a : knowledge.accelerators.all()) {
+    if (kept(a, args)) out.push_back(&a);
+  }
+  if (out.empty()) return fail(not_found("no accelerator is left by the selection"));
+  return out;
+}
+
+Result<DeploymentRequest> settings_of(const ParsedCommand& args) {
+  DeploymentRequest r;
+  r.weights = args.text(kWeights).value_or("");
+  r.kv = args.text(kKv).value_or("");
+  r.ubatch = args.integer(kUbatch);
+  r.flash_attention = on_off(args, kFlashAttention);
+  r.memory_fraction = args.number(kMemoryUtilization);
+  r.max_batched_tokens = args.integer(kMaxBatchedTokens);
+  r.max_sequences = args.integer(kParallel);
+  r.hipblaslt = on_off(args, kHipblaslt);
+  r.rocwmma = on_off(args, kRocwmma);
+  r.build = args.integer(kBuild);
+  return r;
+}
+
+Layout layout_of(const ParsedCommand& args, const EngineInfo& engine) {
+  const auto number = [&args](const OptionSpec& option) {
+    return static_cast<int>(args.integer(option).value_or(1));
+  };
+  Layout out{.tp = number(kTp), .pp = number(kPp), .dp = number(kDp), .ep = number(kEp)};
+  const bool named = args.given(kTp) || args.given(kPp) || args.given(kDp);
+  if (const auto cards = args.integer(kGpus); cards && !named) {
+    (engine.split == SplitMode::tensor ? out.tp : out.pp) = static_cast<int>(*cards);
+  }
+  return out;
+}
+
+Result<Workload> workload_of(const ParsedCommand& args) {
+  Workload w;
+  w.input = static_cast<double>(args.integer(kInput).value_or(512));
+  w.output = static_cast<double>(args.integer(kOutput).value_or(128));
+  w.context = args.integer(kContext).value_or(0);
+  if (args.given(kRate) && args.given(kConcurrency)) {
+    return fail(bad_input("both a rate and a concurrency").in("--rate").want("one of them"));
+  }
+  w.rate = args.number(kRate);
+  w.concurrency = static_cast<double>(args.integer(kConcurrency).value_or(1));
+  if (w.context > 0 && static_cast<double>(w.context) < w.input + w.output) {
+    return fail(bad_input("the context is shorter than input and output together")
+                    .in("--context")
+                    .got(std::to_string(w.context)));
+  }
+  return w;
+}
+
+Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge) {
+  CostTerms t;
+  t.currency = args.text(kCurrency).value_or("USD");
+  t.amortisation_years = args.number(kAmortisation).value_or(t.amortisation_years);
+  t.utilisation = args.number(kUtilisation).value_or(t.utilisation);
+  t.electricity_per_kwh = args.number(kElectricityPrice).value_or(0);
+  t.pue = args.number(kPue).value_or(t.pue);
+  CAIRN_TRY([[maybe_unused]] const double rate, knowledge.prices.convert(1, "USD", t.currency));
+  return t;
+}
+
+}  // namespace cairn::cli

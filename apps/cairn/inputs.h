@@ -1,0 +1,27 @@
+// What commands have in common: the data, the model, and the deployment,
+// workload and money that the options describe.
+#pragma once
+
+#include "cairn/plan/plan.h"
+#include "cairn/predict/prediction.h"
+#include "context.h"
+
+namespace cairn::cli {
+
+Result<Knowledge> open_knowledge(Context& context);
+
+/// The accelerators of --gpu: one id or several; `all` (and no --gpu) is every
+/// one that the selection options keep.
+Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& args,
+                                                        const Knowledge& knowledge);
+
+/// Engine settings, KV format and layout; accelerator, engine and weights are
+/// filled in by the command. --gpus without a layout splits one model over them.
+Result<DeploymentRequest> settings_of(const ParsedCommand& args);
+/// The layout for an engine: --tp, --pp, --ep, --dp, or --gpus cards for one model.
+Layout layout_of(const ParsedCommand& args, const EngineInfo& engine);
+
+Result<Workload> workload_of(const ParsedCommand& args);
+Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge);
+
+}  // namespace cairn::cli

@@ -1,0 +1,176 @@
+#include "render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cairn/report/number.h"
+
+namespace cairn::cli {
+namespace {
+
+using Words = std::pair<std::string_view, std::string_view>;
+
+template <std::size_t N>
+std::string_view look_up(const std::array<Words, N>& words, std::string_view name) {
+  const auto it = std::ranges::find(words, name, &Words::first);
+  return it != words.end() ? it->second : name;
+}
+
+void write_metric(JsonWriter& json, const Metric& m) {
+  json.begin_object().field("name", m.name).field("value", m.value);
+  json.field("low", m.low).field("high", m.high).field("unit", m.unit);
+  json.key("basis").begin_object();
+  json.field("kind", name_of(m.basis.kind)).field("rows", m.basis.rows);
+  json.end_object().end_object();
+}
+
+void write_price(JsonWriter& json, std::string_view key, const std::optional<Price>& p) {
+  json.key(key);
+  if (!p) {
+    json.null();
+    return;
+  }
+  json.begin_object().field("amount", p->amount).field("currency", p->currency);
+  json.field("kind", name_of(p->kind)).field("provider", p->provider).field("date", p->date);
+  json.field("source", p->source).field("confirmed", p->confirmed).end_object();
+}
+
+void write_money(JsonWriter& json, const CostFigures& m) {
+  json.key("money").begin_object();
+  json.field("currency", m.currency).field("purchase", m.purchase);
+  json.field("owned_per_hour", m.owned_per_hour).field("rented_per_hour", m.rented_per_hour);
+  json.field("owned_per_million_output_tokens", m.owned_per_mtok);
+  json.field("rented_per_million_output_tokens", m.rented_per_mtok);
+  write_price(json, "purchase_price", m.purchase_price);
+  write_price(json, "rental_price", m.rental_price);
+  json.end_object();
+}
+
+void write_step(JsonWriter& json, std::string_view key, const StepTime& t) {
+  json.key(key).begin_object().field("seconds", t.total).key("by_class").begin_object();
+  for (std::size_t i = 0; i < kTimeClasses; ++i) {
+    const auto c = static_cast<TimeClass>(i);
+    if (t.of(c) > Seconds{}) json.field(name_of(c), t.of(c));
+  }
+  json.end_object();
+  json.field("compute_bound_seconds", t.compute_bound);
+  json.field("memory_bound_seconds", t.memory_bound).field("fixed_seconds", t.fixed);
+  json.field("flops", t.flops).field("bytes", t.bytes).end_object();
+}
+
+}  // namespace
+
+void write_memory(JsonWriter& json, const MemoryEstimate& memory) {
+  json.begin_object().field("fits", memory.fits).key("devices").begin_array();
+  for (const DeviceMemory& d : memory.devices) {
+    json.begin_object().field("device", d.device).field("capacity_bytes", d.capacity);
+    json.field("total_bytes", d.total).key("parts").begin_object();
+    for (const MemoryPart& part : d.parts) json.field(part.name, part.bytes);
+    json.end_object().end_object();
+  }
+  json.end_array().field("host_bytes", memory.host).field("kv_tokens", memory.kv_tokens);
+  json.field("sigma", memory.sigma).end_object();
+}
+
+void write_prediction(JsonWriter& json, const Prediction& p) {
+  json.field("model", p.model).field("accelerator", p.accelerator);
+  json.field("announced", p.announced).field("cards", p.layout.devices());
+  json.field("engine", p.engine).field("engine_version", p.config.version);
+  json.field("weights", p.weights).field("weights_approximate", p.weights_approximate);
+  json.field("kv", p.kv);
+  json.key("layout").begin_object().field("tp", p.layout.tp).field("pp", p.layout.pp);
+  json.field("dp", p.layout.dp).field("ep", p.layout.ep).end_object();
+  json.key("workload").begin_object().field("input", p.workload.input);
+  json.field("output", p.workload.output).field("concurrency", p.workload.concurrency);
+  json.field("rate", p.workload.rate).field("context", p.workload.context).end_object();
+  json.field("parameters", p.parameters);
+  json.key("memory");
+  write_memory(json, p.memory);
+  json.key("metrics").begin_array();
+  for (const Metric& m : p.metrics) write_metric(json, m);
+  json.end_array();
+  write_step(json, "prefill_time", p.prefill);
+  write_step(json, "decode_step_time", p.decode);
+  write_money(json, p.money);
+  json.key("notes").begin_array();
+  for (const Message& note : p.notes) json.value(fill(note.id, note.values));
+  json.end_array();
+}
+
+std::string deployment_line(const Prediction& p, const Translator& t) {
+  std::string line = fmt::format("{} x {}, {}, {}", p.layout.devices(), p.accelerator, p.engine,
+                                 p.weights);
+  if (p.layout.devices() > 1) line += ", " + p.layout.to_string();
+  if (p.kv != "fp16" && p.kv != "auto") line += ", KV " + p.kv;
+  if (p.announced) line += " (" + std::string(t.tr(msg("announced"))) + ")";
+  return line;
+}
+
+std::string figure(const Metric* m) {
+  if (m == nullptr) return "–";
+  return format_interval(m->value, m->low, m->high) + " " + m->unit;
+}
+
+std::string amount(const std::optional<double>& value, const std::string& currency) {
+  return value ? format_money(*value, currency) : "–";
+}
+
+std::string_view word_for_metric(std::string_view name) {
+  constexpr std::array<Words, 12> kWords{{
+      {"prefill_tokens_per_s", msg("prefill")},
+      {"decode_tokens_per_s", msg("decode, all requests")},
+      {"ttft_ms_mean", msg("time to first token")},
+      {"tpot_ms_mean", msg("time per output token")},
+      {"e2e_ms_mean", msg("whole request")},
+      {"requests_per_s", msg("requests")},
+      {"output_tokens_per_s", msg("output")},
+      {"total_tokens_per_s", msg("input and output")},
+      {"power_w", msg("power of the cards")},
+      {"energy_j_per_token", msg("energy per output token")},
+      {"weights_gib", msg("weights in all")},
+      {"kv_cache_tokens", msg("room for positions")},
+  }};
+  return look_up(kWords, name);
+}
+
+std::string_view word_for_part(std::string_view name) {
+  constexpr std::array<Words, 8> kWords{{
+      {"weights", msg("weights")},
+      {"kv_cache", msg("KV cache")},
+      {"compute", msg("compute buffers")},
+      {"output", msg("output buffer")},
+      {"activations", msg("activations")},
+      {"graphs", msg("captured graphs")},
+      {"runtime", msg("driver and libraries")},
+      {"non_torch", msg("driver and libraries")},
+  }};
+  return look_up(kWords, name);
+}
+
+std::string_view word_for(BasisKind kind) {
+  switch (kind) {
+    case BasisKind::calibrated: return msg("calibrated on this card and engine");
+    case BasisKind::transferred: return msg("transferred from relatives");
+    case BasisKind::physics: return msg("physics and priors only");
+  }
+  return msg("physics and priors only");
+}
+
+std::string_view word_for(TimeClass c) {
+  switch (c) {
+    case TimeClass::attention_linear: return msg("attention projections");
+    case TimeClass::attention: return msg("attention");
+    case TimeClass::dense_ffn: return msg("dense feed-forward");
+    case TimeClass::experts: return msg("experts");
+    case TimeClass::head: return msg("embedding and head");
+    case TimeClass::other: return msg("norms and activations");
+    case TimeClass::communication: return msg("communication");
+    case TimeClass::host: return msg("host");
+  }
+  return msg("host");
+}
+
+}  // namespace cairn::cli

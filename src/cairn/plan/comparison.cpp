@@ -1,0 +1,74 @@
+#include "cairn/plan/comparison.h"
+
+#include "cairn/plan/variants.h"
+
+namespace cairn {
+namespace {
+
+std::vector<Layout> layouts(const ComparisonRequest& request, const EngineInfo& engine,
+                            const Accelerator& accelerator) {
+  if (request.layout) return {*request.layout};
+  if (!request.cards) return usual_splits(engine, accelerator, 8);
+  const int n = static_cast<int>(*request.cards);
+  return {engine.split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n}};
+}
+
+Result<void> add_prediction(const ModelInput& model, const ComparisonRequest& request,
+                            const Knowledge& knowledge, Compared& out) {
+  DeploymentRequest r = request.settings;
+  r.accelerator = out.accelerator;
+  if (r.engine == nullptr) {
+    CAIRN_TRY(r.engine, default_engine(model, r.weights, *out.accelerator, knowledge));
+  }
+  for (const Layout& layout : layouts(request, *r.engine, *out.accelerator)) {
+    r.layout = layout;
+    auto deployment = resolve(model, r, knowledge);
+    if (!deployment) {
+      if (deployment.error().kind != ErrorKind::unsupported) {
+        return std::unexpected(std::move(deployment).error());
+      }
+      out.reason = deployment.error().to_string();
+      continue;
+    }
+    CAIRN_TRY(Prediction p, predict(*deployment, request.workload, request.terms, knowledge));
+    out.prediction = std::move(p);
+    if (out.prediction->memory.fits) break;
+  }
+  return {};
+}
+
+void add_ratios(Compared& c) {
+  const Prediction& p = *c.prediction;
+  const Metric* tokens = p.metric("output_tokens_per_s");
+  const Metric* watts = p.metric("power_w");
+  if (tokens == nullptr) return;
+  if (p.money.purchase && *p.money.purchase > 0) {
+    c.tokens_per_1000 = tokens->value / *p.money.purchase * 1000;
+  }
+  if (watts != nullptr && watts->value > 0) c.tokens_per_watt = tokens->value / watts->value;
+  c.tokens_per_gib =
+      tokens->value / (in_gib(c.accelerator->memory) * static_cast<double>(p.layout.devices()));
+}
+
+}  // namespace
+
+Result<std::vector<Compared>> compare(const ModelInput* model, const ComparisonRequest& request,
+                                      const Knowledge& knowledge) {
+  std::vector<Compared> out;
+  for (const Accelerator* accelerator : request.accelerators) {
+    Compared c;
+    c.accelerator = accelerator;
+    if (const auto quote = knowledge.prices.purchase(accelerator->id)) {
+      CAIRN_TRY(const double price, knowledge.prices.convert(quote->amount, quote->currency,
+                                                             request.terms.currency));
+      c.price = price;
+      if (price > 0) c.memory_per_1000 = in_gib(accelerator->memory) / price * 1000;
+    }
+    if (model != nullptr) CAIRN_CHECK(add_prediction(*model, request, knowledge, c));
+    if (c.prediction && c.prediction->memory.fits) add_ratios(c);
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+}  // namespace cairn

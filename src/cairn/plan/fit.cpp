@@ -1,0 +1,106 @@
+#include "cairn/plan/fit.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "cairn/plan/variants.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::int64_t kMostSequences = 4096;
+
+MemoryDemand demand_of(const Deployment& d, const FitRequest& request) {
+  MemoryDemand m;
+  m.graph = d.model.graph.get();
+  m.weights = &d.weights;
+  m.kv = d.kv;
+  m.layout = d.layout;
+  m.context = request.context;
+  m.sequences = request.sequences;
+  m.config = d.config;
+  return m;
+}
+
+// The splits to try, fewest cards first.
+std::vector<Layout> splits(const FitRequest& request, const EngineInfo& engine,
+                           const Accelerator& accelerator) {
+  if (request.settings.layout.devices() > 1) return {request.settings.layout};
+  if (!request.cards) return usual_splits(engine, accelerator, 8);
+  const int n = static_cast<int>(*request.cards);
+  return {engine.split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n}};
+}
+
+std::vector<std::string> formats(const ModelInput& model, const FitRequest& request,
+                                 const EngineInfo& engine, const Accelerator& accelerator) {
+  if (!request.formats.empty()) return request.formats;
+  if (model.stored) return {std::string()};
+  return usual_formats(model, engine, accelerator);
+}
+
+// The first split that fits, or the last one tried; nothing where the engine
+// cannot run the format on this accelerator.
+Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest& request,
+                                      const Accelerator& accelerator, const EngineInfo& engine,
+                                      const std::string& format, std::optional<Error>& refusal,
+                                      const Knowledge& knowledge) {
+  std::optional<Fit> out;
+  for (const Layout& layout : splits(request, engine, accelerator)) {
+    DeploymentRequest r = request.settings;
+    r.accelerator = &accelerator;
+    r.engine = &engine;
+    r.weights = format;
+    r.layout = layout;
+    auto d = resolve(model, r, knowledge);
+    if (!d) {
+      if (d.error().kind != ErrorKind::unsupported) return std::unexpected(std::move(d).error());
+      refusal = std::move(d).error();
+      continue;
+    }
+    Fit f;
+    f.accelerator = &accelerator;
+    f.engine = &engine;
+    f.format = d->weights.format;
+    const MemoryDemand demand = demand_of(*d, request);
+    CAIRN_TRY(f.memory, estimate_memory(demand, engine, accelerator));
+    f.layout = layout;
+    f.approximate = d->weights.approximate;
+    f.bits_per_weight = 8 * d->weights.total(*model.graph).value() /
+                        static_cast<double>(count_parameters(*model.graph).total);
+    const std::int64_t most = std::max(model.graph->spec.max_context, request.context);
+    CAIRN_TRY(f.largest_context, largest_context(demand, engine, accelerator, most));
+    CAIRN_TRY(f.largest_batch, largest_batch(demand, engine, accelerator, kMostSequences));
+    out = std::move(f);
+    if (out->memory.fits) break;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<Fit>> fit(const ModelInput& model, const FitRequest& request,
+                             const Knowledge& knowledge) {
+  std::vector<Fit> out;
+  std::optional<Error> refusal;
+  for (const Accelerator* accelerator : request.accelerators) {
+    for (const EngineInfo* engine : request.engines) {
+      if (!engine->supports(accelerator->vendor, accelerator->architecture)) continue;
+      for (const std::string& format : formats(model, request, *engine, *accelerator)) {
+        CAIRN_TRY(auto found, try_format(model, request, *accelerator, *engine, format, refusal,
+                                         knowledge));
+        if (found) out.push_back(*std::move(found));
+      }
+    }
+  }
+  if (out.empty()) {
+    if (refusal) return std::unexpected(*std::move(refusal));
+    return fail(unsupported("no engine runs this model on these accelerators"));
+  }
+  std::ranges::stable_sort(out, {}, [](const Fit& f) {
+    return std::tuple(!f.memory.fits, f.layout.devices(), f.accelerator->memory.value(),
+                      -f.bits_per_weight);
+  });
+  return out;
+}
+
+}  // namespace cairn

@@ -1,0 +1,149 @@
+#include "cairn/plan/plan_file.h"
+
+#include <array>
+
+namespace cairn {
+namespace {
+
+constexpr double kMostTokens = 1 << 27;
+
+Result<void> read_workload(Node root, Workload& w) {
+  const auto node = root.find_value("workload");
+  if (!node) return {};
+  constexpr std::array<std::string_view, 5> kKnown{"input", "output", "concurrency", "rate",
+                                                   "context"};
+  CAIRN_CHECK(node->only(kKnown));
+  CAIRN_TRY(w.input, node->get_number_or("input", w.input, 1, kMostTokens));
+  CAIRN_TRY(w.output, node->get_number_or("output", w.output, 1, kMostTokens));
+  CAIRN_TRY(w.concurrency, node->get_number_or("concurrency", w.concurrency, 1, 1e6));
+  CAIRN_TRY(w.context, node->get_integer_or("context", 0, 0, 1 << 27));
+  if (node->find_value("rate")) {
+    if (node->find_value("concurrency")) {
+      return fail(bad_input("both a rate and a concurrency").at(node->where()).want("one of them"));
+    }
+    CAIRN_TRY(const double rate, node->get_number("rate", 1e-6, 1e6));
+    w.rate = rate;
+  }
+  return {};
+}
+
+Result<std::optional<double>> limit(Node node, std::string_view key, double high) {
+  if (!node.find_value(key)) return std::optional<double>{};
+  CAIRN_TRY(const double value, node.get_number(key, 1e-3, high));
+  return std::optional<double>(value);
+}
+
+Result<void> read_limits(Node root, Constraints& c) {
+  const auto node = root.find_value("limits");
+  if (!node) return {};
+  constexpr std::array<std::string_view, 5> kKnown{"ttft_ms", "tpot_ms", "tokens_per_s", "power_w",
+                                                   "cards"};
+  CAIRN_CHECK(node->only(kKnown));
+  CAIRN_TRY(c.ttft_ms, limit(*node, "ttft_ms", 1e9));
+  CAIRN_TRY(c.tpot_ms, limit(*node, "tpot_ms", 1e9));
+  CAIRN_TRY(c.tokens_per_s, limit(*node, "tokens_per_s", 1e9));
+  CAIRN_TRY(c.power_w, limit(*node, "power_w", 1e9));
+  CAIRN_TRY(c.max_cards, node->get_integer_or("cards", c.max_cards, 1, 100000));
+  return {};
+}
+
+Result<void> read_budget(Node root, Constraints& c) {
+  const auto node = root.find_value("budget");
+  if (!node) return {};
+  constexpr std::array<std::string_view, 2> kKnown{"amount", "currency"};
+  CAIRN_CHECK(node->only(kKnown));
+  CAIRN_TRY(const double amount, node->get_number("amount", 0, 1e12));
+  CAIRN_TRY(const std::string_view currency, node->get<std::string_view>("currency"));
+  c.budget = amount;
+  c.budget_currency = currency;
+  return {};
+}
+
+Result<void> read_owned(Node root, Constraints& c) {
+  const auto node = root.find_value("owned");
+  if (!node) return {};
+  if (!node->is_mapping()) {
+    return fail(node->error("wrong type").in("owned").want("a mapping of accelerator to number"));
+  }
+  for (std::uint32_t i = 0; i < node->size(); ++i) {
+    const std::string_view id = node->member(i).key;
+    CAIRN_TRY(const std::int64_t n, node->get_integer(id, 0, 1000000));
+    c.owned.emplace_back(id, n);
+  }
+  return {};
+}
+
+Result<void> read_terms(Node root, CostTerms& t) {
+  const auto node = root.find_value("money");
+  if (!node) return {};
+  constexpr std::array<std::string_view, 5> kKnown{"currency", "amortisation_years", "utilisation",
+                                                   "electricity_per_kwh", "pue"};
+  CAIRN_CHECK(node->only(kKnown));
+  CAIRN_TRY(const std::string_view currency,
+            node->get_or<std::string_view>("currency", t.currency));
+  t.currency = std::string(currency);
+  CAIRN_TRY(t.amortisation_years,
+            node->get_number_or("amortisation_years", t.amortisation_years, 0.1, 50));
+  CAIRN_TRY(t.utilisation, node->get_number_or("utilisation", t.utilisation, 0.001, 1));
+  CAIRN_TRY(t.electricity_per_kwh,
+            node->get_number_or("electricity_per_kwh", t.electricity_per_kwh, 0, 1e6));
+  CAIRN_TRY(t.pue, node->get_number_or("pue", t.pue, 1, 10));
+  return {};
+}
+
+Result<void> read_selection(Node root, PlanRequest& r) {
+  Constraints& c = r.constraints;
+  CAIRN_TRY(const std::string_view vendor, root.get_or<std::string_view>("vendor", "any"));
+  if (vendor != "any" && vendor != "amd" && vendor != "nvidia") {
+    return fail(root.required("vendor")->error("unknown vendor").in("vendor").want(
+        "amd, nvidia or any"));
+  }
+  if (vendor != "any") c.vendor = vendor;
+  CAIRN_TRY(c.accelerators, root.get_strings("gpus"));
+  CAIRN_TRY(c.engines, root.get_strings("engines"));
+  CAIRN_TRY(c.formats, root.get_strings("weights"));
+  CAIRN_TRY(const std::string_view kv, root.get_or<std::string_view>("kv", ""));
+  c.kv = kv;
+  CAIRN_TRY(c.announced, root.get_or<bool>("announced", false));
+  CAIRN_TRY(const std::string_view objective, root.get_or<std::string_view>("objective", "cost"));
+  const auto found = find_objective(objective);
+  if (!found) {
+    return fail(root.required("objective")->error(found.error().message).in("objective").want(
+        found.error().expected));
+  }
+  r.objective = *found;
+  CAIRN_TRY(const std::int64_t top, root.get_integer_or("top", 10, 1, 1000));
+  r.top = static_cast<std::size_t>(top);
+  return {};
+}
+
+}  // namespace
+
+Result<Objective> find_objective(std::string_view name) {
+  for (const Objective o : {Objective::cost, Objective::price, Objective::latency,
+                            Objective::throughput, Objective::energy}) {
+    if (name_of(o) == name) return o;
+  }
+  return fail(bad_input("unknown objective").got(name).want(
+      "one of cost, price, latency, throughput, energy"));
+}
+
+Result<PlanFile> read_plan(Node root) {
+  if (!root.is_mapping()) return fail(root.error("not a plan").want("a mapping"));
+  constexpr std::array<std::string_view, 15> kKnown{
+      "model", "workload", "limits", "budget", "owned",     "money",     "vendor", "gpus",
+      "engines", "weights", "kv",    "objective", "announced", "top", "description"};
+  CAIRN_CHECK(root.only(kKnown));
+  PlanFile out;
+  CAIRN_TRY(const std::string_view model, root.get_or<std::string_view>("model", ""));
+  out.model = model;
+  CAIRN_CHECK(read_workload(root, out.request.workload));
+  CAIRN_CHECK(read_limits(root, out.request.constraints));
+  CAIRN_CHECK(read_budget(root, out.request.constraints));
+  CAIRN_CHECK(read_owned(root, out.request.constraints));
+  CAIRN_CHECK(read_terms(root, out.request.terms));
+  CAIRN_CHECK(read_selection(root, out.request));
+  return out;
+}
+
+}  // namespace cairn
