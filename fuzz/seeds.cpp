@@ -1,0 +1,190 @@
+// Writes the seed corpora: small inputs of each kind.
+//   fuzz_seeds FOLDER
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+template <class T>
+void put(std::string& out, T value) {
+  char raw[sizeof(T)];
+  std::memcpy(raw, &value, sizeof(T));
+  out.append(raw, sizeof(T));
+}
+
+void put_text(std::string& out, std::string_view text) {
+  put(out, static_cast<std::uint64_t>(text.size()));
+  out += text;
+}
+
+struct Tensor {
+  std::string name;
+  std::vector<std::uint64_t> size;
+};
+
+// One layer of an architecture, every tensor in 32 bits.
+std::vector<Tensor> tensors(std::string_view architecture) {
+  std::vector<Tensor> out = {{"token_embd.weight", {8, 4}}, {"output_norm.weight", {8}}};
+  const auto add = [&](std::string_view name, std::vector<std::uint64_t> size) {
+    out.push_back({"blk.0." + std::string(name), std::move(size)});
+  };
+  add("attn_norm.weight", {8});
+  add("ffn_norm.weight", {8});
+  add("attn_output.weight", {8, 8});
+  if (architecture == "phi3") {
+    add("attn_qkv.weight", {8, 24});
+    add("ffn_up.weight", {8, 8});
+    add("ffn_down.weight", {4, 8});
+    return out;
+  }
+  if (architecture == "deepseek2") {
+    add("attn_q.weight", {8, 8});
+    add("attn_kv_a_mqa.weight", {8, 6});
+    add("attn_kv_a_norm.weight", {4});
+    add("attn_k_b.weight", {2, 4, 2});
+    add("attn_v_b.weight", {4, 4, 2});
+  } else {
+    add("attn_q.weight", {8, 8});
+    add("attn_k.weight", {8, 8});
+    add("attn_v.weight", {8, 8});
+  }
+  if (architecture == "qwen3moe") {
+    add("ffn_gate_inp.weight", {8, 2});
+    add("ffn_gate_exps.weight", {8, 4, 2});
+    add("ffn_up_exps.weight", {8, 4, 2});
+    add("ffn_down_exps.weight", {4, 8, 2});
+    return out;
+  }
+  add("ffn_gate.weight", {8, 4});
+  add("ffn_up.weight", {8, 4});
+  add("ffn_down.weight", {4, 8});
+  return out;
+}
+
+std::string gguf(const std::string& architecture) {
+  constexpr std::uint32_t kU32 = 4;
+  const std::vector<std::pair<std::string, std::uint32_t>> numbers = {
+      {".block_count", 1},
+      {".context_length", 16},
+      {".embedding_length", 8},
+      {".attention.head_count", 2},
+      {".attention.key_length_mla", 4},
+      {".attention.value_length_mla", 4},
+      {".attention.kv_lora_rank", 4},
+      {".rope.dimension_count", 2},
+      {".attention.sliding_window", 4},
+      {".expert_count", 2},
+      {".expert_used_count", 1}};
+  const auto list = tensors(architecture);
+  std::string out;
+  put(out, std::uint32_t{0x46554747});
+  put(out, std::uint32_t{3});
+  put(out, static_cast<std::uint64_t>(list.size()));
+  put(out, static_cast<std::uint64_t>(numbers.size() + 2));
+  put_text(out, "general.architecture");
+  put(out, std::uint32_t{8});
+  put_text(out, architecture);
+  put_text(out, "tokenizer.ggml.tokens");
+  put(out, std::uint32_t{9});
+  put(out, std::uint32_t{8});
+  put(out, std::uint64_t{2});
+  put_text(out, "a");
+  put_text(out, "b");
+  for (const auto& [key, value] : numbers) {
+    put_text(out, architecture + key);
+    put(out, kU32);
+    put(out, value);
+  }
+  std::uint64_t offset = 0;
+  for (const Tensor& t : list) {
+    put_text(out, t.name);
+    put(out, static_cast<std::uint32_t>(t.size.size()));
+    std::uint64_t bytes = 4;
+    for (const std::uint64_t n : t.size) {
+      put(out, n);
+      bytes *= n;
+    }
+    put(out, std::uint32_t{0});
+    put(out, offset);
+    offset += (bytes + 31) / 32 * 32;
+  }
+  out.resize((out.size() + 31) / 32 * 32 + offset, '\0');
+  return out;
+}
+
+std::string safetensors(std::string_view json, std::size_t data) {
+  std::string out;
+  put_text(out, json);
+  out.resize(out.size() + data, '\0');
+  return out;
+}
+
+std::string config(std::string_view architecture, std::string_view more) {
+  return R"({"architectures":[")" + std::string(architecture) +
+         R"("],"hidden_size":8,"intermediate_size":4,"num_hidden_layers":2,)"
+         R"("num_attention_heads":2,"num_key_value_heads":1,"vocab_size":4,)"
+         R"("max_position_embeddings":16,"torch_dtype":"bfloat16")" +
+         std::string(more) + "}";
+}
+
+struct Seed {
+  std::string target;
+  std::string name;
+  std::string bytes;
+};
+
+std::vector<Seed> seeds() {
+  std::vector<Seed> out;
+  for (const std::string a : {"llama", "phi3", "deepseek2", "qwen3moe", "gemma3"}) {
+    out.push_back({"gguf", a, gguf(a)});
+  }
+  out.push_back({"safetensors", "two",
+                 safetensors(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"BF16","shape":[2,3],)"
+                             R"("data_offsets":[0,12]},"b":{"dtype":"F4","shape":[4],)"
+                             R"("data_offsets":[12,14]}})",
+                             14)});
+  out.push_back({"safetensors", "none", safetensors("{}", 0)});
+  out.push_back({"config_json", "llama", config("LlamaForCausalLM", "")});
+  out.push_back({"config_json", "qwen3", config("Qwen3ForCausalLM", R"(,"head_dim":4)")});
+  out.push_back(
+      {"config_json", "mixtral",
+       config("MixtralForCausalLM", R"(,"num_local_experts":2,"num_experts_per_tok":1)")});
+  out.push_back({"config_json", "fp8",
+                 config("LlamaForCausalLM", R"(,"quantization_config":{"quant_method":"fp8",)"
+                                            R"("weight_block_size":[128,128]})")});
+  out.push_back({"config_json", "deepseek",
+                 config("DeepseekV3ForCausalLM",
+                        R"(,"kv_lora_rank":4,"q_lora_rank":4,"qk_nope_head_dim":2,)"
+                        R"("qk_rope_head_dim":2,"v_head_dim":4,"n_routed_experts":2,)"
+                        R"("num_experts_per_tok":1,"moe_intermediate_size":4,)"
+                        R"("n_shared_experts":1,"first_k_dense_replace":1)")});
+  out.push_back({"yaml", "kinds",
+                 "a: 1\nb: [x, 1.5e3, null, true]\nc:\n  d: |\n    text\n  e: \"q\\u00e9\"\n"});
+  out.push_back({"yaml", "refused", "a: &x 1\nb: *x\n--- !t\nc: <<\n"});
+  out.push_back({"csv", "plain", "a,b,c\n1,,\"x\"\"y\"\r\n2.5,z,\"two\nlines\"\n"});
+  out.push_back({"csv", "marked",
+                 "\xef\xbb\xbf"
+                 "a,b\n1,2"});
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: fuzz_seeds FOLDER\n", stderr);
+    return 2;
+  }
+  for (const Seed& seed : seeds()) {
+    const std::filesystem::path folder = std::filesystem::path(argv[1]) / seed.target;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / seed.name, std::ios::binary) << seed.bytes;
+  }
+  return 0;
+}
