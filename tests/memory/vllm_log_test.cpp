@@ -192,5 +192,31 @@ TEST_F(VllmLogs, WeightsAndRoomForTheCache) {
   EXPECT_LT(tokens.quantile(0.5), 0.08);
 }
 
+// "Model loading took ... GiB" of the logs that print no cache size.
+TEST_F(VllmLogs, WeightsOfFurtherLogs) {
+  Errors errors;
+  for (const test::LogRow& row : test::log_rows()) {
+    if (row.engine != "vllm" || row.component != "weights") continue;
+    if (row.setting("what") != "model loading took") continue;
+    const auto known = std::ranges::find(kKnown, row.model, &Known::model);
+    if (known == kKnown.end()) continue;
+    const test::Model model(*test::published(known->folder), known->format);
+    MemoryDemand demand = model.demand(test::engine("vllm"), "bf16");
+    demand.layout.tp = static_cast<int>(row.count("tp", 1));
+    const bool amd = row.gpu == "ai-pro-r9700" || row.gpu.starts_with("mi");
+    const auto e = estimate_memory(demand, test::engine("vllm"),
+                                   test::accelerator(amd ? "mi300x" : "h100-sxm"));
+    ASSERT_TRUE(e) << e.error().to_string();
+    errors.add(in_gib(e->devices.front().part("weights")), row.value);
+    fmt::print("  {:46} {:12} tp{} weights {:7.2f} / {:7.2f} {:+.1f} %\n", row.model, row.gpu,
+               demand.layout.tp, in_gib(e->devices.front().part("weights")), row.value,
+               100 * errors.signed_errors.back());
+  }
+  fmt::print("vLLM weights, further logs: {} rows, median error {:.1f} %, 90th {:.1f} %\n",
+             errors.size(), 100 * errors.quantile(0.5), 100 * errors.quantile(0.9));
+  EXPECT_GE(errors.size(), 10U);
+  EXPECT_LT(errors.quantile(0.5), 0.03);
+}
+
 }  // namespace
 }  // namespace cairn

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "cairn/memory/estimates.h"
 
@@ -36,10 +37,29 @@ Bytes rotation_table(const ModelSpec& spec) {
   return Bytes(kHalf * to_double(spec.max_context * width));
 }
 
-Bytes weights_of(const MemoryDemand& demand, const Share& share) {
+// Experts in mxfp4 are filled up to what the kernels take: hidden features to
+// multiples of 256, a rank's expert features to 256 on ROCm and to 128 elsewhere
+// (vllm/model_executor/layers/quantization/mxfp4.py).
+Bytes padded_experts(const MemoryDemand& demand, std::size_t tensor, const Share& share,
+                     std::string_view vendor) {
+  const Tensor t = share_of(demand.graph->tensors[tensor], *demand.graph, share);
+  if (t.rows == 0) return Bytes(0);
+  const std::int64_t inner = vendor == "amd" ? 256 : 128;
+  const bool down = t.role == TensorRole::expert_down;
+  const double rows = to_double(padded(t.rows, down ? 256 : inner));
+  const double columns = to_double(padded(t.columns, down ? inner : 256));
+  return demand.weights->types[tensor]->bytes(rows, columns) * to_double(t.experts);
+}
+
+Bytes weights_of(const MemoryDemand& demand, const Share& share, std::string_view vendor) {
   Bytes sum = rotation_table(demand.graph->spec);
   for (std::size_t i = 0; i < demand.graph->tensors.size(); ++i) {
-    sum += weight_bytes(demand, i, share);
+    const TensorRole role = demand.graph->tensors[i].role;
+    const bool expert = role == TensorRole::expert_gate || role == TensorRole::expert_up ||
+                        role == TensorRole::expert_down;
+    sum += expert && demand.weights->types[i]->name == "mxfp4"
+               ? padded_experts(demand, i, share, vendor)
+               : weight_bytes(demand, i, share);
   }
   return sum;
 }
@@ -128,7 +148,7 @@ Result<MemoryEstimate> estimate_vllm(const MemoryDemand& demand, const EngineInf
     DeviceMemory device;
     device.device = device_name(accelerator, i, shares.size());
     device.capacity = capacity;
-    const Bytes weights = weights_of(demand, share);
+    const Bytes weights = weights_of(demand, share, accelerator.vendor);
     const Bytes activations = vllm_activations(demand, engine, share);
     const Bytes runtime =
         overheads.runtime + (share.tp > 1 ? overheads.runtime_parallel : Bytes(0));
