@@ -15,9 +15,8 @@ inline constexpr OptionSpec kLang{
     .type = OptionType::choice,
     .choices = kLanguages,
     .description = msg("language of the output; otherwise LC_ALL, LC_MESSAGES or LANG decides")};
-inline constexpr OptionSpec kQuiet{.name = "quiet",
-                                   .short_name = 'q',
-                                   .description = msg("no notes and no progress on stderr")};
+inline constexpr OptionSpec kQuiet{
+    .name = "quiet", .short_name = 'q', .description = msg("no notes and no progress on stderr")};
 inline constexpr OptionSpec kNoColor{
     .name = "no-color", .description = msg("no colours on a terminal, as NO_COLOR=1 does")};
 inline constexpr OptionSpec kData{
@@ -31,8 +30,8 @@ inline constexpr OptionSpec kVersion{.name = "version", .description = msg("prin
 inline constexpr OptionSpec kHelp{
     .name = "help", .short_name = 'h', .description = msg("print help on the command")};
 
-inline constexpr const OptionSpec* kGlobalOptions[] = {
-    &kJson, &kLang, &kQuiet, &kNoColor, &kData, &kTimings, &kVersion, &kHelp};
+inline constexpr const OptionSpec* kGlobalOptions[] = {&kJson, &kLang,    &kQuiet,   &kNoColor,
+                                                       &kData, &kTimings, &kVersion, &kHelp};
 inline constexpr OptionGroup kGlobals{msg("Global options"), kGlobalOptions};
 
 }  // namespace cairn::cli

@@ -25,10 +25,14 @@ constexpr int kFault = 3;
 
 std::string_view name_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::bad_input: return "bad_input";
-    case ErrorKind::not_found: return "not_found";
-    case ErrorKind::unsupported: return "unsupported";
-    case ErrorKind::io: return "io";
+    case ErrorKind::bad_input:
+      return "bad_input";
+    case ErrorKind::not_found:
+      return "not_found";
+    case ErrorKind::unsupported:
+      return "unsupported";
+    case ErrorKind::io:
+      return "io";
   }
   return "bad_input";
 }
@@ -53,9 +57,8 @@ Early scan(std::span<const std::string_view> words) {
 }
 
 Translator translator_for(const Environment& env, std::string_view option) {
-  const Language language = option.empty()
-                                ? language_of(env.lc_all, env.lc_messages, env.lang)
-                                : language_of(option);
+  const Language language =
+      option.empty() ? language_of(env.lc_all, env.lc_messages, env.lang) : language_of(option);
   if (language == Language::en) return {};
   // Without a catalogue the program still works, in English.
   return Translator::load(language, env.catalogue_path(language)).value_or(Translator{});

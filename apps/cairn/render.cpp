@@ -101,8 +101,8 @@ void write_prediction(JsonWriter& json, const Prediction& p) {
 }
 
 std::string deployment_line(const Prediction& p, const Translator& t) {
-  std::string line = fmt::format("{} x {}, {}, {}", p.layout.devices(), p.accelerator, p.engine,
-                                 p.weights);
+  std::string line =
+      fmt::format("{} x {}, {}, {}", p.layout.devices(), p.accelerator, p.engine, p.weights);
   if (p.layout.devices() > 1) line += ", " + p.layout.to_string();
   if (p.kv != "fp16" && p.kv != "auto") line += ", KV " + p.kv;
   if (p.announced) line += " (" + std::string(t.tr(msg("announced"))) + ")";
@@ -152,23 +152,34 @@ std::string_view word_for_part(std::string_view name) {
 
 std::string_view word_for(BasisKind kind) {
   switch (kind) {
-    case BasisKind::calibrated: return msg("calibrated on this card and engine");
-    case BasisKind::transferred: return msg("transferred from relatives");
-    case BasisKind::physics: return msg("physics and priors only");
+    case BasisKind::calibrated:
+      return msg("calibrated on this card and engine");
+    case BasisKind::transferred:
+      return msg("transferred from relatives");
+    case BasisKind::physics:
+      return msg("physics and priors only");
   }
   return msg("physics and priors only");
 }
 
 std::string_view word_for(TimeClass c) {
   switch (c) {
-    case TimeClass::attention_linear: return msg("attention projections");
-    case TimeClass::attention: return msg("attention");
-    case TimeClass::dense_ffn: return msg("dense feed-forward");
-    case TimeClass::experts: return msg("experts");
-    case TimeClass::head: return msg("embedding and head");
-    case TimeClass::other: return msg("norms and activations");
-    case TimeClass::communication: return msg("communication");
-    case TimeClass::host: return msg("host");
+    case TimeClass::attention_linear:
+      return msg("attention projections");
+    case TimeClass::attention:
+      return msg("attention");
+    case TimeClass::dense_ffn:
+      return msg("dense feed-forward");
+    case TimeClass::experts:
+      return msg("experts");
+    case TimeClass::head:
+      return msg("embedding and head");
+    case TimeClass::other:
+      return msg("norms and activations");
+    case TimeClass::communication:
+      return msg("communication");
+    case TimeClass::host:
+      return msg("host");
   }
   return msg("host");
 }

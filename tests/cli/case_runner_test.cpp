@@ -50,7 +50,8 @@ TEST(Cases, FailWhereTheyShould) {
 TEST(Cases, RefuseWhatExpectsNothing) {
   EXPECT_TRUE(check("{path: fits}").starts_with("error: "));
   EXPECT_TRUE(check("{path: fits, equal: true}").starts_with("error: "));
-  const auto document = parse_yaml("cases: [{name: x, command: y, source: {url: u, date: d}}]", "c");
+  const auto document =
+      parse_yaml("cases: [{name: x, command: y, source: {url: u, date: d}}]", "c");
   EXPECT_FALSE(run_cases("true", document->root()).has_value());
 }
 

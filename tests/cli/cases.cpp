@@ -141,8 +141,7 @@ class Case {
       CAIRN_TRY(const auto texts, node_.get_strings(err ? "stderr" : "stdout"));
       for (const std::string& text : texts) {
         if ((err ? out.err : out.out).find(text) != std::string::npos) continue;
-        result_.failures.push_back(
-            fmt::format("{} lacks \"{}\"", err ? "stderr" : "stdout", text));
+        result_.failures.push_back(fmt::format("{} lacks \"{}\"", err ? "stderr" : "stdout", text));
       }
     }
     return {};
@@ -176,9 +175,8 @@ Result<Node> node_at(Node root, std::string_view path) {
 }
 
 Result<std::string> check_expectation(Node answer, Node expectation) {
-  constexpr std::array<std::string_view, 10> kKnown{"path",   "equals", "value", "within", "factor",
-                                                    "min",    "max",    "length", "contains",
-                                                    "source"};
+  constexpr std::array<std::string_view, 10> kKnown{
+      "path", "equals", "value", "within", "factor", "min", "max", "length", "contains", "source"};
   CAIRN_CHECK(check_fields(expectation, kKnown));
   CAIRN_TRY(const std::string_view path, expectation.get<std::string_view>("path"));
   const auto node = node_at(answer, path);

@@ -92,11 +92,8 @@ TEST(Declarations, OptionsAreComplete) {
 // Every example of the help is a command line that the parser accepts.
 TEST(Declarations, ExamplesParse) {
   const std::vector<const CommandSpec*> all = declared();
-  const ProgramSpec program{.name = "cairn",
-                            .version = "0",
-                            .summary = "",
-                            .commands = all,
-                            .globals = &cli::kGlobals};
+  const ProgramSpec program{
+      .name = "cairn", .version = "0", .summary = "", .commands = all, .globals = &cli::kGlobals};
   for (const CommandSpec* c : all) {
     for (const ExampleSpec& e : c->examples) {
       std::string line(e.command.substr(0, e.command.find_first_of("|>")));

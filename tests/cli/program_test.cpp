@@ -100,9 +100,9 @@ TEST(Program, AFullDiskIsReported) {
 }
 
 TEST(Program, AReaderThatLeavesIsNoError) {
-  const Outcome run = test::run(
-      {"bash", "-c", std::string("trap '' PIPE; ") + CAIRN_PROGRAM +
-                         " help --man | true; echo ${PIPESTATUS[0]}"});
+  const Outcome run = test::run({"bash", "-c",
+                                 std::string("trap '' PIPE; ") + CAIRN_PROGRAM +
+                                     " help --man | true; echo ${PIPESTATUS[0]}"});
   EXPECT_EQ(run.out, "0\n");
   EXPECT_EQ(run.err, "");
 }
@@ -124,10 +124,9 @@ TEST(Program, ManualPageHasEveryCommandAndOption) {
 }
 
 std::string complete(const std::string& words, int current) {
-  const std::string script = "source <(" + std::string(CAIRN_PROGRAM) +
-                             " completions bash); COMP_WORDS=(" + words +
-                             "); COMP_CWORD=" + std::to_string(current) +
-                             "; _cairn; echo \"${COMPREPLY[@]}\"";
+  const std::string script =
+      "source <(" + std::string(CAIRN_PROGRAM) + " completions bash); COMP_WORDS=(" + words +
+      "); COMP_CWORD=" + std::to_string(current) + "; _cairn; echo \"${COMPREPLY[@]}\"";
   return test::run({"bash", "-c", script}).out;
 }
 

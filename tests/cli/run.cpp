@@ -80,7 +80,8 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
   close(out_pipe[1]);
   close(err_pipe[1]);
   if (failed == 0) {
-    const std::array<pollfd, 2> ends{pollfd{out_pipe[0], POLLIN, 0}, pollfd{err_pipe[0], POLLIN, 0}};
+    const std::array<pollfd, 2> ends{pollfd{out_pipe[0], POLLIN, 0},
+                                     pollfd{err_pipe[0], POLLIN, 0}};
     if (!collect(ends, {&out.out, &out.err})) kill(pid, SIGKILL);
     int status = 0;
     waitpid(pid, &status, 0);

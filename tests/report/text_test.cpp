@@ -8,11 +8,11 @@ namespace {
 // Widths from EastAsianWidth.txt of Unicode 15: W and F are two columns.
 TEST(Text, WidthOfWideAndCombiningCharacters) {
   EXPECT_EQ(display_width("cairn"), 5U);
-  EXPECT_EQ(display_width("显存"), 4U);            // U+663E, U+5B58: W
-  EXPECT_EQ(display_width("，"), 2U);              // U+FF0C: F
-  EXPECT_EQ(display_width("70–105"), 6U);          // U+2013: A, one column
-  EXPECT_EQ(display_width("e\xcc\x81"), 1U);       // e and U+0301
-  EXPECT_EQ(display_width("한글"), 4U);            // U+D55C, U+AE00: W
+  EXPECT_EQ(display_width("显存"), 4U);              // U+663E, U+5B58: W
+  EXPECT_EQ(display_width("，"), 2U);                // U+FF0C: F
+  EXPECT_EQ(display_width("70–105"), 6U);            // U+2013: A, one column
+  EXPECT_EQ(display_width("e\xcc\x81"), 1U);         // e and U+0301
+  EXPECT_EQ(display_width("한글"), 4U);              // U+D55C, U+AE00: W
   EXPECT_EQ(display_width("\xf0\x9f\x9a\x80"), 2U);  // U+1F680: W
 }
 

@@ -36,8 +36,8 @@ TEST(Translator, EnglishNeedsNoCatalogue) {
 
 TEST(Translator, ReadsBothByteOrders) {
   for (const bool swapped : {false, true}) {
-    const auto t = Translator::parse(Language::zh, catalogue("{} of {}", "{1} 中的 {0}", swapped),
-                                     "test.mo");
+    const auto t =
+        Translator::parse(Language::zh, catalogue("{} of {}", "{1} 中的 {0}", swapped), "test.mo");
     ASSERT_TRUE(t.has_value());
     EXPECT_EQ(t->tr("{} of {}", 3, 8), "8 中的 3");
     EXPECT_EQ(t->tr("unknown"), "unknown");

@@ -46,7 +46,8 @@ std::string number(const std::optional<double>& value) {
 
 class Rows {
  public:
-  Rows(const std::vector<Compared>& cards, const Translator& t) : cards_(&cards), table_(columns(cards)), t_(&t) {}
+  Rows(const std::vector<Compared>& cards, const Translator& t)
+      : cards_(&cards), table_(columns(cards)), t_(&t) {}
 
   void add(std::string_view title, auto text) {
     std::vector<Cell> row{Cell(t_->tr(title))};
@@ -85,8 +86,7 @@ void print(const std::vector<Compared>& cards, bool workload, const CostTerms& t
            [](const Compared& c) { return format(c.accelerator->peak_of(ComputeType::fp8)); });
   rows.add(msg("board power"),
            [](const Compared& c) { return format(c.accelerator->board_power); });
-  rows.add(msg("price of one"),
-           [&](const Compared& c) { return amount(c.price, terms.currency); });
+  rows.add(msg("price of one"), [&](const Compared& c) { return amount(c.price, terms.currency); });
   rows.add(msg("GiB per 1000 of the currency"),
            [](const Compared& c) { return number(c.memory_per_1000); });
   if (workload) {
@@ -99,9 +99,8 @@ void print(const std::vector<Compared>& cards, bool workload, const CostTerms& t
       if (!c.prediction) return c.reason;
       return std::string(context.tr.tr(c.prediction->memory.fits ? msg("yes") : msg("no")));
     });
-    for (const std::string_view name :
-         {"ttft_ms_mean", "tpot_ms_mean", "prefill_tokens_per_s", "output_tokens_per_s", "power_w",
-          "energy_j_per_token"}) {
+    for (const std::string_view name : {"ttft_ms_mean", "tpot_ms_mean", "prefill_tokens_per_s",
+                                        "output_tokens_per_s", "power_w", "energy_j_per_token"}) {
       rows.metric(name);
     }
     rows.add(msg("output tok/s per 1000 of the currency"),

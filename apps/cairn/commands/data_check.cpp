@@ -23,9 +23,9 @@ Result<Answer> run_data_check(Context& context) {
     return answer;
   }
   for (const Error& e : report.errors) context.console.out(context.tr.tr(e) + "\n");
-  context.console.out(context.tr.tr("{} documents checked, {} findings", report.documents,
-                                    report.errors.size()) +
-                      "\n");
+  context.console.out(
+      context.tr.tr("{} documents checked, {} findings", report.documents, report.errors.size()) +
+      "\n");
   return answer;
 }
 

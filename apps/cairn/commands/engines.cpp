@@ -12,9 +12,12 @@ namespace {
 
 std::string_view name_of(SplitMode split) {
   switch (split) {
-    case SplitMode::none: return "none";
-    case SplitMode::layer: return "layer";
-    case SplitMode::tensor: return "tensor";
+    case SplitMode::none:
+      return "none";
+    case SplitMode::layer:
+      return "layer";
+    case SplitMode::tensor:
+      return "tensor";
   }
   return "none";
 }
@@ -77,8 +80,12 @@ Result<Answer> run_engines(Context& context) {
   CAIRN_TRY(const Image image, context.open_image());
   CAIRN_TRY(const EngineCatalogue engines, EngineCatalogue::load(image));
   const Translator& t = context.tr;
-  TextTable table({{t.tr("engine")}, {t.tr("name")}, {t.tr("vendors")}, {t.tr("formats")},
-                   {t.tr("splits by")}, {t.tr("version")}});
+  TextTable table({{t.tr("engine")},
+                   {t.tr("name")},
+                   {t.tr("vendors")},
+                   {t.tr("formats")},
+                   {t.tr("splits by")},
+                   {t.tr("version")}});
   JsonWriter json;
   json.begin_object().field("schema", "cairn.engines/1").key("engines").begin_array();
   for (const EngineInfo& e : engines.all()) {

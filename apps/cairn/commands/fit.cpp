@@ -39,8 +39,7 @@ void print(const std::vector<Fit>& fits, const FitRequest& request, const std::s
            Context& context) {
   const Translator& t = context.tr;
   context.console.out(t.tr("{}: {} positions for each of {} sequences", model,
-                           format_count(static_cast<double>(request.context)),
-                           request.sequences) +
+                           format_count(static_cast<double>(request.context)), request.sequences) +
                       "\n\n");
   TextTable table({{t.tr("cards")},
                    {t.tr("engine")},
@@ -59,9 +58,8 @@ void print(const std::vector<Fit>& fits, const FitRequest& request, const std::s
     const Cell verdict = f.memory.fits ? Cell(t.tr(msg("fits")), Tone::good)
                                        : Cell(t.tr(msg("does not fit")), Tone::bad);
     table.add({cards(f), f.engine->id, f.format + (f.approximate ? "~" : ""),
-               format_number(f.bits_per_weight), format(fullest->total),
-               format(fullest->capacity), verdict,
-               format_count(static_cast<double>(f.largest_context)),
+               format_number(f.bits_per_weight), format(fullest->total), format(fullest->capacity),
+               verdict, format_count(static_cast<double>(f.largest_context)),
                format_count(static_cast<double>(f.largest_batch))});
   }
   context.console.out(table.render(context.console.style()));

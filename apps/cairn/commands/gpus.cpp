@@ -117,9 +117,10 @@ void print(const std::vector<Entry>& entries, Context& context) {
                    {""}});
   for (const Entry& e : entries) add_row(table, e, t);
   context.console.out(table.render(context.console.style()));
-  context.console.note(t.tr("{} accelerators; FP16, FP8 and INT8 in dense TFLOPS or TOPS; "
-                            "cairn gpus show ID gives the sources",
-                            entries.size()));
+  context.console.note(
+      t.tr("{} accelerators; FP16, FP8 and INT8 in dense TFLOPS or TOPS; "
+           "cairn gpus show ID gives the sources",
+           entries.size()));
 }
 
 }  // namespace

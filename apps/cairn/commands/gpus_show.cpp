@@ -40,11 +40,21 @@ std::vector<std::string> source_keys(Node figure) {
 
 void write_scalar(JsonWriter& json, Node node) {
   switch (node.kind()) {
-    case NodeKind::null: json.null(); break;
-    case NodeKind::boolean: json.value(*node.boolean()); break;
-    case NodeKind::integer: json.value(*node.integer()); break;
-    case NodeKind::number: json.value(*node.number()); break;
-    case NodeKind::string: json.value(*node.string()); break;
+    case NodeKind::null:
+      json.null();
+      break;
+    case NodeKind::boolean:
+      json.value(*node.boolean());
+      break;
+    case NodeKind::integer:
+      json.value(*node.integer());
+      break;
+    case NodeKind::number:
+      json.value(*node.number());
+      break;
+    case NodeKind::string:
+      json.value(*node.string());
+      break;
     case NodeKind::sequence:
       json.begin_array();
       for (std::uint32_t i = 0; i < node.size(); ++i) write_scalar(json, node.at(i));
@@ -71,7 +81,8 @@ void print_figures(Node record, std::string& out, Context& context) {
     }
     return key;
   };
-  TextTable table({{t.tr("figure")}, {t.tr("value"), Align::right}, {t.tr("source")}, {t.tr("note")}});
+  TextTable table(
+      {{t.tr("figure")}, {t.tr("value"), Align::right}, {t.tr("source")}, {t.tr("note")}});
   const auto figures = record.find_value("figures");
   for (std::uint32_t i = 0; figures && i < figures->size(); ++i) {
     const Member m = figures->member(i);
@@ -84,17 +95,18 @@ void print_figures(Node record, std::string& out, Context& context) {
     if (m.value.find_value("unconfirmed")) notes.emplace_back(t.tr("unconfirmed"));
     const std::string value = member_text(m.value, "value");
     table.add({std::string(m.key), value.empty() ? "–" : value,
-               fmt::format("{}", fmt::join(numbers, "")), fmt::format("{}", fmt::join(notes, "; "))});
+               fmt::format("{}", fmt::join(numbers, "")),
+               fmt::format("{}", fmt::join(notes, "; "))});
   }
   out += table.render(context.console.style());
   out += fmt::format("\n{}\n", context.console.style().paint(Tone::strong, t.tr("Sources")));
   for (std::uint32_t i = 0; sources && i < sources->size(); ++i) {
     const Node source = sources->member(i).value;
     const std::string url = member_text(source, "url");
-    out += fmt::format("  [{}] {} ({})\n", i + 1,
-                       url.empty() ? t.tr("address not recorded") : std::string_view(url),
-                       source.find_value("date") ? member_text(source, "date")
-                                                 : std::string(t.tr("undated")));
+    out += fmt::format(
+        "  [{}] {} ({})\n", i + 1,
+        url.empty() ? t.tr("address not recorded") : std::string_view(url),
+        source.find_value("date") ? member_text(source, "date") : std::string(t.tr("undated")));
   }
 }
 
@@ -102,8 +114,11 @@ void print_prices(const std::vector<const Price*>& prices, std::string& out, Con
   if (prices.empty()) return;
   const Translator& t = context.tr;
   out += '\n';
-  TextTable table({{t.tr("price"), Align::right}, {t.tr("kind")}, {t.tr("provider")},
-                   {t.tr("date")}, {t.tr("source")}});
+  TextTable table({{t.tr("price"), Align::right},
+                   {t.tr("kind")},
+                   {t.tr("provider")},
+                   {t.tr("date")},
+                   {t.tr("source")}});
   for (const Price* p : prices) {
     table.add({format_money(p->amount, p->currency), t.tr(word_for(p->kind)), p->provider,
                p->date.empty() ? t.tr("undated") : std::string_view(p->date), p->source});

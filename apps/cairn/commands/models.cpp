@@ -34,8 +34,7 @@ Result<Answer> run_models(Context& context) {
     json.field("layers", graph.spec.layers.size()).field("max_context", graph.spec.max_context);
     json.field("published_format", graph.spec.published_format);
     json.field("source", listing.source_url).field("date", listing.date).end_object();
-    table.add({listing.id, listing.family,
-               format_number(static_cast<double>(n.total) / 1e9) + " B",
+    table.add({listing.id, listing.family, format_number(static_cast<double>(n.total) / 1e9) + " B",
                format_number(static_cast<double>(n.active) / 1e9) + " B",
                format_count(static_cast<double>(graph.spec.layers.size())),
                format_count(static_cast<double>(graph.spec.max_context)),
@@ -44,7 +43,8 @@ Result<Answer> run_models(Context& context) {
   json.end_array().end_object();
   context.console.out(context.json ? json.text() : table.render(context.console.style()));
   if (!context.json) {
-    context.console.note(t.tr("{} models; cairn models show MODEL gives structure and source", shown));
+    context.console.note(
+        t.tr("{} models; cairn models show MODEL gives structure and source", shown));
   }
   return shown > 0 ? Answer::yes : Answer::no;
 }

@@ -13,10 +13,14 @@ namespace {
 
 std::string_view word_for(AttentionKind kind) {
   switch (kind) {
-    case AttentionKind::full: return msg("full attention");
-    case AttentionKind::sliding: return msg("sliding window");
-    case AttentionKind::chunked: return msg("chunked attention");
-    case AttentionKind::mla: return msg("latent attention");
+    case AttentionKind::full:
+      return msg("full attention");
+    case AttentionKind::sliding:
+      return msg("sliding window");
+    case AttentionKind::chunked:
+      return msg("chunked attention");
+    case AttentionKind::mla:
+      return msg("latent attention");
   }
   return msg("full attention");
 }
@@ -48,8 +52,8 @@ std::vector<LayerKind> layer_kinds(const Graph& graph) {
 Flops flops_per_token(const Graph& graph, double context) {
   Flops total{};
   for (const Operator& op : graph.operators) {
-    total += flops(op, {.sequences = 1, .tokens_per_sequence = 1, .context = context,
-                        .output_tokens = 1});
+    total += flops(
+        op, {.sequences = 1, .tokens_per_sequence = 1, .context = context, .output_tokens = 1});
   }
   return total;
 }
@@ -129,7 +133,8 @@ void print_structure(const View& v, Context& context) {
   const ModelSpec& s = v.model.graph->spec;
   context.console.out(fmt::format("{} — {}\n", v.model.name, s.architecture));
   context.console.out(t.tr("{} layers, hidden size {}, vocabulary {}, up to {} positions",
-                           s.layers.size(), s.hidden, format_count(static_cast<double>(s.vocabulary)),
+                           s.layers.size(), s.hidden,
+                           format_count(static_cast<double>(s.vocabulary)),
                            format_count(static_cast<double>(s.max_context))) +
                       "\n\n");
   TextTable parts({{t.tr("parameters")}, {"", Align::right}});

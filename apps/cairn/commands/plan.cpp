@@ -152,12 +152,12 @@ void print_ranked(const Plan& plan, const PlanRequest& request, Context& context
                watts != nullptr ? format_number(watts->value) : "–",
                amount(c.price, request.terms.currency),
                amount(c.yearly_cost, request.terms.currency),
-               amount(p.money.owned_per_mtok, request.terms.currency),
-               c.pareto ? "◆" : ""});
+               amount(p.money.owned_per_mtok, request.terms.currency), c.pareto ? "◆" : ""});
   }
   context.console.out(table.render(context.console.style()));
-  context.console.note(t.tr("◆ on the Pareto front of cost, latency, throughput and energy; "
-                            "intervals cover 80 %; * announced"));
+  context.console.note(
+      t.tr("◆ on the Pareto front of cost, latency, throughput and energy; "
+           "intervals cover 80 %; * announced"));
 }
 
 void print_reasons(const Plan& plan, bool all, Context& context) {
@@ -170,15 +170,19 @@ void print_reasons(const Plan& plan, bool all, Context& context) {
   }
   if (plan.rejections.empty()) return;
   if (!all) {
-    context.console.note(t.tr("{} accelerators left out; --explain says why",
-                              plan.rejections.size()));
+    context.console.note(
+        t.tr("{} accelerators left out; --explain says why", plan.rejections.size()));
     return;
   }
-  TextTable table({{t.tr("left out")}, {t.tr("by")}, {t.tr("allowed"), Align::right},
-                   {t.tr("needed"), Align::right}, {""}});
+  TextTable table({{t.tr("left out")},
+                   {t.tr("by")},
+                   {t.tr("allowed"), Align::right},
+                   {t.tr("needed"), Align::right},
+                   {""}});
   for (const Rejection& r : plan.rejections) {
     table.add({r.accelerator, t.tr(word_for_constraint(r.constraint)),
-               r.reason.empty() ? format_number(r.limit) : "", r.reason.empty() ? format_number(r.needed) : "",
+               r.reason.empty() ? format_number(r.limit) : "",
+               r.reason.empty() ? format_number(r.needed) : "",
                r.reason.empty() ? r.unit : r.reason});
   }
   context.console.out("\n" + table.render(context.console.style()));

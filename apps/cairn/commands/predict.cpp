@@ -24,7 +24,8 @@ std::vector<Miss> missed(const Prediction& p, const ParsedCommand& args) {
   const auto check = [&](const OptionSpec& option, std::string_view name) {
     const auto limit = args.quantity<Seconds>(option);
     const Metric* m = p.metric(name);
-    if (limit && m != nullptr && m->value > in_ms(*limit)) out.push_back({name, in_ms(*limit), m->value});
+    if (limit && m != nullptr && m->value > in_ms(*limit))
+      out.push_back({name, in_ms(*limit), m->value});
   };
   check(kSloTtft, "ttft_ms_mean");
   check(kSloTpot, "tpot_ms_mean");
@@ -42,8 +43,8 @@ void print_memory(const Prediction& p, Context& context) {
       parts += " " + format(part.bytes);
     }
     const Tone tone = d.fits() ? Tone::good : Tone::bad;
-    const std::string verdict = context.console.style().paint(
-        tone, t.tr(d.fits() ? msg("fits") : msg("does not fit")));
+    const std::string verdict =
+        context.console.style().paint(tone, t.tr(d.fits() ? msg("fits") : msg("does not fit")));
     context.console.out(fmt::format("{}: {} — {} / {}  ({})\n", d.device, verdict, format(d.total),
                                     format(d.capacity), parts));
   }
@@ -77,7 +78,7 @@ void print_shares(std::string_view title, const StepTime& time, Context& context
   }
   const double memory = time.memory_bound / time.total;
   const double compute = time.compute_bound / time.total;
-  const std::string_view bound = memory >= compute && memory >= 0.5   ? msg("memory-bound")
+  const std::string_view bound = memory >= compute && memory >= 0.5    ? msg("memory-bound")
                                  : compute >= memory && compute >= 0.5 ? msg("compute-bound")
                                                                        : msg("mixed");
   context.console.out(fmt::format("{}: {} — {}\n", t.tr(title), t.tr(bound), line));
@@ -127,10 +128,9 @@ void print(const Prediction& p, const std::vector<Miss>& misses, Context& contex
   context.console.out("\n");
   print_shares(msg("prefill"), p.prefill, context);
   print_shares(msg("decode"), p.decode, context);
-  context.console.out(
-      t.tr("basis: {} ({}); intervals cover 80 %", t.tr(word_for(p.metrics.front().basis.kind)),
-           p.parameters) +
-      "\n");
+  context.console.out(t.tr("basis: {} ({}); intervals cover 80 %",
+                           t.tr(word_for(p.metrics.front().basis.kind)), p.parameters) +
+                      "\n");
   for (const Miss& miss : misses) {
     context.console.out(context.console.style().paint(
                             Tone::bad, t.tr("misses its target: {} {} ms, allowed {} ms",
@@ -144,8 +144,9 @@ Result<const Accelerator*> single_accelerator(const ParsedCommand& args,
                                               const Knowledge& knowledge) {
   const auto names = args.list(kGpu);
   if (names.size() != 1 || names.front() == "all") {
-    return fail(bad_input("one accelerator is needed").in("--gpu").want(
-        "an id such as rx-7900-xtx or mi300x"));
+    return fail(bad_input("one accelerator is needed")
+                    .in("--gpu")
+                    .want("an id such as rx-7900-xtx or mi300x"));
   }
   return knowledge.accelerators.find(names.front());
 }
@@ -174,8 +175,8 @@ Result<Answer> run_predict(Context& context) {
   if (args.flag(kExplain)) {
     CAIRN_TRY(explanation, explain(deployment, workload, knowledge));
   }
-  const bool yes = prediction.memory.fits && misses.empty() &&
-                   (!workload.rate || prediction.workload.rate);
+  const bool yes =
+      prediction.memory.fits && misses.empty() && (!workload.rate || prediction.workload.rate);
   if (context.json) {
     JsonWriter json;
     json.begin_object().field("schema", "cairn.predict/1").field("answer", yes);

@@ -9,8 +9,10 @@ namespace cairn::cli {
 
 Result<Answer> run_version(Context& context) {
   const ProgramSpec& program = context.program;
-  const std::string path = std::filesystem::path(context.environment.image_path(
-                               context.args.text(kData).value_or(""))).lexically_normal().string();
+  const std::string path =
+      std::filesystem::path(context.environment.image_path(context.args.text(kData).value_or("")))
+          .lexically_normal()
+          .string();
   // The version is told even where the data is missing: that is when people ask.
   const auto image = context.open_image();
   std::optional<std::size_t> documents;

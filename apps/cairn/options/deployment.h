@@ -51,25 +51,28 @@ inline constexpr OptionSpec kKv{.name = "kv",
                                 .description = msg("format of the KV cache: fp16, fp8, q8_0 ...")};
 
 // Layout.
-inline constexpr OptionSpec kTp{.name = "tp",
-                                .aliases = {},
-                                .type = OptionType::integer,
-                                .metavar = "N",
-                                .min = 1,
-                                .max = 1024,
-                                .description = msg("tensor parallelism: cards that share each layer")};
-inline constexpr OptionSpec kPp{.name = "pp",
-                                .type = OptionType::integer,
-                                .metavar = "N",
-                                .min = 1,
-                                .max = 1024,
-                                .description = msg("pipeline stages: cards that take layers in turn")};
-inline constexpr OptionSpec kEp{.name = "ep",
-                                .type = OptionType::integer,
-                                .metavar = "N",
-                                .min = 1,
-                                .max = 1024,
-                                .description = msg("expert parallelism: cards that share the experts")};
+inline constexpr OptionSpec kTp{
+    .name = "tp",
+    .aliases = {},
+    .type = OptionType::integer,
+    .metavar = "N",
+    .min = 1,
+    .max = 1024,
+    .description = msg("tensor parallelism: cards that share each layer")};
+inline constexpr OptionSpec kPp{
+    .name = "pp",
+    .type = OptionType::integer,
+    .metavar = "N",
+    .min = 1,
+    .max = 1024,
+    .description = msg("pipeline stages: cards that take layers in turn")};
+inline constexpr OptionSpec kEp{
+    .name = "ep",
+    .type = OptionType::integer,
+    .metavar = "N",
+    .min = 1,
+    .max = 1024,
+    .description = msg("expert parallelism: cards that share the experts")};
 inline constexpr OptionSpec kDp{.name = "dp",
                                 .type = OptionType::integer,
                                 .metavar = "N",

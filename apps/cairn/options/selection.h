@@ -52,7 +52,8 @@ inline constexpr OptionSpec kTop{.name = "top",
 inline constexpr OptionSpec kExplain{
     .name = "explain",
     .short_name = 'x',
-    .description = msg("show how the answer comes about: each operator, its bytes, FLOPs and time")};
+    .description =
+        msg("show how the answer comes about: each operator, its bytes, FLOPs and time")};
 
 inline constexpr const OptionSpec* kFilterOptions[] = {&kVendor, &kFamily, &kStatus, &kMinMemory,
                                                        &kMaxPrice};

@@ -135,8 +135,9 @@ class DataChecker {
     const std::string_view stem = name.substr(name.rfind('/') + 1);
     for (const Node& value : values_of(root, name, field)) {
       if (stem.substr(0, stem.rfind('.')) == value.text()) continue;
-      add(value.error(std::string(msg("not the name of the file"))).in(field).want(
-          std::string(stem.substr(0, stem.rfind('.')))));
+      add(value.error(std::string(msg("not the name of the file")))
+              .in(field)
+              .want(std::string(stem.substr(0, stem.rfind('.')))));
     }
   }
 
@@ -191,8 +192,9 @@ class DataChecker {
               seen.try_emplace(normalise_name(value.text()), Use{name, field, value.where()});
           const Use& use = it->second;
           if (fresh || (use.document == name && use.field != field)) continue;
-          add(value.error(std::string(msg("a name that is already taken"))).in(field).want(
-              fmt::format("another than at {}", use.where)));
+          add(value.error(std::string(msg("a name that is already taken")))
+                  .in(field)
+                  .want(fmt::format("another than at {}", use.where)));
         }
       }
     }
@@ -210,8 +212,9 @@ class DataChecker {
       if (!matches_pattern(name, entry.documents)) continue;
       for (const Node& value : values_of(*image_.root(name), name, reference.field)) {
         if (known.contains(value.text())) continue;
-        add(value.error(std::string(msg("no entry of this name"))).in(reference.field).want(
-            fmt::format("a name in {}", reference.documents)));
+        add(value.error(std::string(msg("no entry of this name")))
+                .in(reference.field)
+                .want(fmt::format("a name in {}", reference.documents)));
       }
     }
   }

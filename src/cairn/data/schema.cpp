@@ -17,11 +17,23 @@
 namespace cairn {
 namespace {
 
-constexpr std::array<std::string_view, 16> kKeywords{
-    "type",       "enum",     "minimum",  "maximum",     "pattern",              "minItems",
-    "maxItems",   "items",    "required", "properties",  "additionalProperties", "title",
-    "uniqueItems", "columns", "description", "examples"};
-constexpr std::array<std::string_view, 7> kTypes{"object", "array",   "string", "number",
+constexpr std::array<std::string_view, 16> kKeywords{"type",
+                                                     "enum",
+                                                     "minimum",
+                                                     "maximum",
+                                                     "pattern",
+                                                     "minItems",
+                                                     "maxItems",
+                                                     "items",
+                                                     "required",
+                                                     "properties",
+                                                     "additionalProperties",
+                                                     "title",
+                                                     "uniqueItems",
+                                                     "columns",
+                                                     "description",
+                                                     "examples"};
+constexpr std::array<std::string_view, 7> kTypes{"object",  "array",   "string", "number",
                                                  "integer", "boolean", "null"};
 // std::regex recurses on the length of its subject.
 constexpr std::size_t kLongestMatched = 4000;
@@ -125,8 +137,7 @@ class Validator {
     const std::string source(*wanted->string());
     const auto [it, fresh] = patterns_.try_emplace(source);
     if (fresh) it->second.assign(source, std::regex::ECMAScript | std::regex::optimize);
-    if (text.size() > kLongestMatched ||
-        !std::regex_search(text.begin(), text.end(), it->second)) {
+    if (text.size() > kLongestMatched || !std::regex_search(text.begin(), text.end(), it->second)) {
       add(node.error(std::string(msg("not of the expected form"))).want(source), path);
     }
   }
@@ -245,8 +256,9 @@ Result<void> check_schema(Node schema) {
   if (const auto type = schema.find("type")) {
     for (const std::string_view t : words(*type)) {
       if (std::ranges::find(kTypes, t) == kTypes.end()) {
-        return fail(type->error("unknown type").got(t).want(
-            fmt::format("one of {}", fmt::join(kTypes, ", "))));
+        return fail(type->error("unknown type")
+                        .got(t)
+                        .want(fmt::format("one of {}", fmt::join(kTypes, ", "))));
       }
     }
     if (words(*type).empty()) return fail(type->error("wrong type").in("type"));
@@ -270,6 +282,8 @@ Result<void> check_schema(Node schema) {
   return check_subschemas(schema);
 }
 
-std::vector<Error> validate(Node document, Node schema) { return Validator().run(document, schema); }
+std::vector<Error> validate(Node document, Node schema) {
+  return Validator().run(document, schema);
+}
 
 }  // namespace cairn

@@ -121,14 +121,13 @@ std::string bash_script(const ProgramSpec& program) {
       name, value_options(program), pair_patterns(program));
   for (const OptionSpec* o : all_options(program)) {
     if (!o->takes_value()) continue;
-    const std::string pattern = o->short_name != 0
-                                    ? fmt::format("--{}|-{}", o->name, o->short_name)
-                                    : fmt::format("--{}", o->name);
+    const std::string pattern = o->short_name != 0 ? fmt::format("--{}|-{}", o->name, o->short_name)
+                                                   : fmt::format("--{}", o->name);
     const std::string reply =
-        o->metavar == "FILE" ? "COMPREPLY=($(compgen -f -- \"$cur\"))"
-                             : fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
-                                           quoted(fmt::format("{}", fmt::join(choice_names(*o),
-                                                                              " "))));
+        o->metavar == "FILE"
+            ? "COMPREPLY=($(compgen -f -- \"$cur\"))"
+            : fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
+                          quoted(fmt::format("{}", fmt::join(choice_names(*o), " "))));
     out += fmt::format("    {}) {}; return ;;\n", pattern, reply);
   }
   out += "  esac\n  local words=''\n  case $command in\n";
@@ -240,9 +239,12 @@ std::string fish_script(const ProgramSpec& program, const Translator& t) {
 
 std::string completions(const ProgramSpec& program, Shell shell, const Translator& t) {
   switch (shell) {
-    case Shell::bash: return bash_script(program);
-    case Shell::zsh: return zsh_script(program, t);
-    case Shell::fish: return fish_script(program, t);
+    case Shell::bash:
+      return bash_script(program);
+    case Shell::zsh:
+      return zsh_script(program, t);
+    case Shell::fish:
+      return fish_script(program, t);
   }
   return {};
 }

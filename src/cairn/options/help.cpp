@@ -141,9 +141,9 @@ std::string program_help(const ProgramSpec& program, const Translator& t, const 
 std::string command_help(const ProgramSpec& program, const CommandSpec& command,
                          const Translator& t, const Style& style, std::size_t width) {
   std::string out;
-  paragraphs(out, t.tr("{}: {}", fmt::format("{} {}", program.name, command.name),
-                       t.tr(command.summary)),
-             width);
+  paragraphs(
+      out, t.tr("{}: {}", fmt::format("{} {}", program.name, command.name), t.tr(command.summary)),
+      width);
   out += fmt::format("\n{} {} {}\n", style.paint(Tone::strong, t.tr(texts::kUsage)), program.name,
                      usage_of(command, t));
   if (!command.description.empty()) {
@@ -175,13 +175,10 @@ std::string command_help(const ProgramSpec& program, const CommandSpec& command,
 }
 
 std::string markdown_help(const ProgramSpec& program, const Translator& t) {
-  std::string out = fmt::format("# {}\n\n{}\n\n{}\n", t.tr(texts::kMarkdownTitle, program.name),
-                                t.tr(program.summary),
-                                t.tr(texts::kGenerated, fmt::format("`{} help --markdown{}`",
-                                                                    program.name,
-                                                                    t.language() == Language::zh
-                                                                        ? " --lang zh"
-                                                                        : "")));
+  std::string out = fmt::format(
+      "# {}\n\n{}\n\n{}\n", t.tr(texts::kMarkdownTitle, program.name), t.tr(program.summary),
+      t.tr(texts::kGenerated, fmt::format("`{} help --markdown{}`", program.name,
+                                          t.language() == Language::zh ? " --lang zh" : "")));
   const auto options = [&](const OptionGroup& group, std::string_view level) {
     out += fmt::format("\n{} {}\n\n", level, t.tr(group.title));
     for (const OptionSpec* o : group.options) {
@@ -195,8 +192,8 @@ std::string markdown_help(const ProgramSpec& program, const Translator& t) {
   options(*program.globals, "##");
   out += fmt::format("\n{}\n", t.tr(texts::kExitStatus));
   for (const CommandSpec* c : program.commands) {
-    out += fmt::format("\n## {} {}\n\n{}\n\n    {} {}\n", program.name, c->name,
-                       t.tr(c->summary), program.name, usage_of(*c, t));
+    out += fmt::format("\n## {} {}\n\n{}\n\n    {} {}\n", program.name, c->name, t.tr(c->summary),
+                       program.name, usage_of(*c, t));
     if (!c->description.empty()) out += fmt::format("\n{}\n", t.tr(c->description));
     if (!c->arguments.empty()) out += '\n';
     for (const ArgumentSpec& a : c->arguments) {

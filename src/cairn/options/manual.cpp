@@ -70,8 +70,8 @@ void command_section(std::string& out, const ProgramSpec& program, const Command
 }  // namespace
 
 std::string manual_page(const ProgramSpec& program, const Translator& t) {
-  std::string out = fmt::format(".TH {} 1 \"\" \"{} {}\"\n", upper(program.name), program.name,
-                                program.version);
+  std::string out =
+      fmt::format(".TH {} 1 \"\" \"{} {}\"\n", upper(program.name), program.name, program.version);
   out += fmt::format(".SH {}\n{} \\- {}\n", t.tr(texts::kName), program.name,
                      roff(t.tr(program.summary)));
   out += fmt::format(".SH {}\n.B {}\n{}\n", t.tr(texts::kSynopsis), program.name,

@@ -150,15 +150,15 @@ class CommandLineParser {
       }
     }
     if (!below.empty()) {
-      const std::string typed = second.empty() ? std::string(first)
-                                               : fmt::format("{} {}", first, second);
+      const std::string typed =
+          second.empty() ? std::string(first) : fmt::format("{} {}", first, second);
       return usage_error(msg("unknown command")).got(typed).want(any_of(below));
     }
     Error error = usage_error(msg("unknown command")).got(first);
     auto near = nearest_names(first, names);
     if (near.empty()) near = nearest_names(fmt::format("{} {}", first, second), names);
-    error.expected = near.empty() ? std::string(msg("a command listed by cairn help"))
-                                  : any_of(near);
+    error.expected =
+        near.empty() ? std::string(msg("a command listed by cairn help")) : any_of(near);
     return error;
   }
 
@@ -261,9 +261,8 @@ class CommandLineParser {
       return {};
     }
     if (!option.takes_value() || it->value.text == value.text) return {};
-    return fail(usage_error(msg("given twice with different values"))
-                    .in(spelled(option))
-                    .got(value.text));
+    return fail(
+        usage_error(msg("given twice with different values")).in(spelled(option)).got(value.text));
   }
 
   Result<void> fill_defaults() {

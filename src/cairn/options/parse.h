@@ -40,7 +40,8 @@ class ParsedCommand {
   [[nodiscard]] bool flag(const OptionSpec& option) const;
 
   // The value typed, or the option's default, or nothing.
-  [[nodiscard]] std::optional<std::string_view> text(const OptionSpec& option) const;  // text, choice
+  [[nodiscard]] std::optional<std::string_view> text(
+      const OptionSpec& option) const;  // text, choice
   [[nodiscard]] std::optional<std::int64_t> integer(const OptionSpec& option) const;  // also "tok"
   /// Numbers as they are, quantities in base units.
   [[nodiscard]] std::optional<double> number(const OptionSpec& option) const;

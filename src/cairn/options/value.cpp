@@ -20,14 +20,14 @@ struct Unit {
   double base_units;
 };
 
-constexpr std::array kTokenUnits{Unit{"tok", 1},       Unit{"k", kKiB}, Unit{"K", kKiB},
-                                 Unit{"Ki", kKiB},     Unit{"M", kMiB}, Unit{"Mi", kMiB},
+constexpr std::array kTokenUnits{Unit{"tok", 1},   Unit{"k", kKiB}, Unit{"K", kKiB},
+                                 Unit{"Ki", kKiB}, Unit{"M", kMiB}, Unit{"Mi", kMiB},
                                  Unit{"tokens", 1}};
-constexpr std::array kByteUnits{
-    Unit{"B", 1},          Unit{"kB", 1e3},         Unit{"MB", 1e6},        Unit{"GB", 1e9},
-    Unit{"TB", 1e12},      Unit{"KiB", kKiB},       Unit{"MiB", kMiB},      Unit{"GiB", kGiB},
-    Unit{"TiB", 1024 * kGiB}, Unit{"K", kKiB},      Unit{"M", kMiB},        Unit{"G", kGiB},
-    Unit{"T", 1024 * kGiB}};
+constexpr std::array kByteUnits{Unit{"B", 1},          Unit{"kB", 1e3},   Unit{"MB", 1e6},
+                                Unit{"GB", 1e9},       Unit{"TB", 1e12},  Unit{"KiB", kKiB},
+                                Unit{"MiB", kMiB},     Unit{"GiB", kGiB}, Unit{"TiB", 1024 * kGiB},
+                                Unit{"K", kKiB},       Unit{"M", kMiB},   Unit{"G", kGiB},
+                                Unit{"T", 1024 * kGiB}};
 constexpr std::array kTimeUnits{Unit{"us", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1},
                                 Unit{"min", 60},  Unit{"h", 3600},  Unit{"d", 86400}};
 constexpr std::array kPowerUnits{Unit{"W", 1}, Unit{"kW", 1e3}};
@@ -78,8 +78,8 @@ Result<OptionValue> parse_whole(const OptionSpec& option, std::string_view text)
   if (r.ec == std::errc::invalid_argument || r.ptr != text.data() + text.size()) {
     return fail(option_error(option, msg("not a whole number"), text).want(range_text(option)));
   }
-  const double number = r.ec == std::errc() ? static_cast<double>(value)
-                                            : std::numeric_limits<double>::infinity();
+  const double number =
+      r.ec == std::errc() ? static_cast<double>(value) : std::numeric_limits<double>::infinity();
   CAIRN_CHECK(in_range(option, number, text));
   return OptionValue{.text = std::string(text), .number = number};
 }
@@ -125,8 +125,8 @@ Result<double> parse_quantity(std::string_view text, std::string_view unit) {
   const auto number = leading_number(text);
   const std::span<const Unit> family = family_of(unit);
   if (!number) {
-    return fail(bad_input(std::string(msg("not a number"))).got(text).want(
-        fmt::format("8{}", unit)));
+    return fail(
+        bad_input(std::string(msg("not a number"))).got(text).want(fmt::format("8{}", unit)));
   }
   const std::string_view suffix = trim(number->second);
   if (suffix.empty()) return number->first * base_units_of(unit);
@@ -218,14 +218,17 @@ Result<OptionValue> parse_option_value(const OptionSpec& option, std::string_vie
     case OptionType::text:
       if (text.empty()) return fail(option_error(option, msg("an empty value"), text));
       return out;
-    case OptionType::integer: return parse_whole(option, text);
-    case OptionType::number: return parse_real(option, text);
+    case OptionType::integer:
+      return parse_whole(option, text);
+    case OptionType::number:
+      return parse_real(option, text);
     case OptionType::quantity: {
       CAIRN_TRY(out.number, named(parse_quantity(text, option.unit), option));
       CAIRN_CHECK(in_range(option, out.number, text));
       return out;
     }
-    case OptionType::choice: return parse_choice(option, text);
+    case OptionType::choice:
+      return parse_choice(option, text);
     case OptionType::money: {
       CAIRN_TRY(out.amount, named(parse_money(text), option));
       return out;

@@ -17,12 +17,24 @@ std::string json_quoted(std::string_view text) {
     const std::size_t begin = at;
     const char32_t c = next_character(text, at);
     switch (c) {
-      case U'"': out += "\\\""; break;
-      case U'\\': out += "\\\\"; break;
-      case U'\n': out += "\\n"; break;
-      case U'\t': out += "\\t"; break;
-      case U'\r': out += "\\r"; break;
-      case 0xfffd: out += "\xef\xbf\xbd"; break;  // also stands for malformed bytes
+      case U'"':
+        out += "\\\"";
+        break;
+      case U'\\':
+        out += "\\\\";
+        break;
+      case U'\n':
+        out += "\\n";
+        break;
+      case U'\t':
+        out += "\\t";
+        break;
+      case U'\r':
+        out += "\\r";
+        break;
+      case 0xfffd:
+        out += "\xef\xbf\xbd";
+        break;  // also stands for malformed bytes
       default:
         if (c < 0x20 || c == 0x7f) {
           out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));

@@ -78,25 +78,20 @@ std::string format_percent(double share) { return format_number(share * 100) + "
 std::string format_money(double amount, std::string_view currency) {
   const double a = std::abs(amount);
   const std::string text = !std::isfinite(amount) || (a < 1 && a > 0) ? format_number(amount)
-                           : a < 100                                 ? rounded(amount, -2)
-                                                                     : rounded(amount, 0);
+                           : a < 100                                  ? rounded(amount, -2)
+                                                                      : rounded(amount, 0);
   return fmt::format("{} {}", text, currency);
 }
 
 Scale scale_of(Bytes b) {
-  return pick(b.value(), std::array<Scale, 5>{{{1, "B"},
-                                               {kKiB, "KiB"},
-                                               {kMiB, "MiB"},
-                                               {kGiB, "GiB"},
-                                               {kGiB * 1024, "TiB"}}});
+  return pick(b.value(),
+              std::array<Scale, 5>{
+                  {{1, "B"}, {kKiB, "KiB"}, {kMiB, "MiB"}, {kGiB, "GiB"}, {kGiB * 1024, "TiB"}}});
 }
 Scale scale_of(Seconds s) {
-  return pick(s.value(), std::array<Scale, 6>{{{1e-6, "µs"},
-                                               {1e-3, "ms"},
-                                               {1, "s"},
-                                               {60, "min"},
-                                               {3600, "h"},
-                                               {86400, "d"}}});
+  return pick(s.value(),
+              std::array<Scale, 6>{
+                  {{1e-6, "µs"}, {1e-3, "ms"}, {1, "s"}, {60, "min"}, {3600, "h"}, {86400, "d"}}});
 }
 Scale scale_of(Watts w) {
   return pick(w.value(), std::array<Scale, 3>{{{1, "W"}, {1e3, "kW"}, {1e6, "MW"}}});
@@ -129,8 +124,7 @@ std::string format_scaled(double value, Scale scale) {
 
 std::string format_interval(double value, double low, double high) {
   if (!std::isfinite(value) || !std::isfinite(low) || !std::isfinite(high) || !writable(value)) {
-    return fmt::format("{} ({}–{})", format_number(value), format_number(low),
-                       format_number(high));
+    return fmt::format("{} ({}–{})", format_number(value), format_number(low), format_number(high));
   }
   // A fifth of the half width, but two to three digits of the value itself.
   const double half = (high - low) / 2;

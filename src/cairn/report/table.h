@@ -25,8 +25,8 @@ struct Cell {
   std::string text;
   Tone tone = Tone::plain;
 
-  Cell(std::string_view t, Tone n = Tone::plain) : text(t), tone(n) {}    // NOLINT
-  Cell(const char* t, Tone n = Tone::plain) : text(t), tone(n) {}         // NOLINT
+  Cell(std::string_view t, Tone n = Tone::plain) : text(t), tone(n) {}        // NOLINT
+  Cell(const char* t, Tone n = Tone::plain) : text(t), tone(n) {}             // NOLINT
   Cell(std::string t, Tone n = Tone::plain) : text(std::move(t)), tone(n) {}  // NOLINT
 };
 

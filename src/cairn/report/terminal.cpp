@@ -12,12 +12,23 @@ std::string Style::paint(Tone tone, std::string_view text) const {
   if (!color_ || tone == Tone::plain || text.empty()) return std::string(text);
   std::string_view code;
   switch (tone) {
-    case Tone::strong: code = "1"; break;
-    case Tone::dim: code = "2"; break;
-    case Tone::good: code = "32"; break;
-    case Tone::warn: code = "33"; break;
-    case Tone::bad: code = "31"; break;
-    case Tone::plain: break;
+    case Tone::strong:
+      code = "1";
+      break;
+    case Tone::dim:
+      code = "2";
+      break;
+    case Tone::good:
+      code = "32";
+      break;
+    case Tone::warn:
+      code = "33";
+      break;
+    case Tone::bad:
+      code = "31";
+      break;
+    case Tone::plain:
+      break;
   }
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }

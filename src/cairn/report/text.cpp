@@ -55,8 +55,9 @@ bool in(const std::array<Range, N>& ranges, char32_t c) {
 
 // Full-width punctuation that may not begin a line.
 bool closes(char32_t c) {
-  constexpr std::u32string_view kClosing = U"\u3001\u3002\uff0c\uff0e\uff1a\uff1b\uff1f\uff01"
-                                           U"\uff09\u300b\u300d\u300f\u3011\u201d\u2019";
+  constexpr std::u32string_view kClosing =
+      U"\u3001\u3002\uff0c\uff0e\uff1a\uff1b\uff1f\uff01"
+      U"\uff09\u300b\u300d\u300f\u3011\u201d\u2019";
   return kClosing.find(c) != std::u32string_view::npos;
 }
 

@@ -16,8 +16,8 @@ struct Translator::Catalog {
   std::vector<std::pair<std::string_view, std::string_view>> entries;
 
   [[nodiscard]] const std::string_view* find(std::string_view sentence) const {
-    const auto it = std::ranges::lower_bound(entries, sentence, {},
-                                             [](const auto& e) { return e.first; });
+    const auto it =
+        std::ranges::lower_bound(entries, sentence, {}, [](const auto& e) { return e.first; });
     return it != entries.end() && it->first == sentence ? &it->second : nullptr;
   }
 };
@@ -77,14 +77,13 @@ class MoReader {
 std::string_view name_of(Language language) { return language == Language::zh ? "zh" : "en"; }
 
 Language language_of(std::string_view locale) {
-  const bool chinese = locale.starts_with("zh") &&
-                       (locale.size() == 2 || std::string_view("_-.@").find(locale[2]) !=
-                                                  std::string_view::npos);
+  const bool chinese =
+      locale.starts_with("zh") &&
+      (locale.size() == 2 || std::string_view("_-.@").find(locale[2]) != std::string_view::npos);
   return chinese ? Language::zh : Language::en;
 }
 
-Language language_of(std::string_view lc_all, std::string_view lc_messages,
-                     std::string_view lang) {
+Language language_of(std::string_view lc_all, std::string_view lc_messages, std::string_view lang) {
   if (!lc_all.empty()) return language_of(lc_all);
   return language_of(lc_messages.empty() ? lang : lc_messages);
 }

@@ -28,8 +28,7 @@ std::string_view name_of(Language language);
 /// English.
 Language language_of(std::string_view locale);
 /// The first of LC_ALL, LC_MESSAGES and LANG that is set decides.
-Language language_of(std::string_view lc_all, std::string_view lc_messages,
-                     std::string_view lang);
+Language language_of(std::string_view lc_all, std::string_view lc_messages, std::string_view lang);
 
 class Translator {
  public:
