@@ -67,7 +67,8 @@ void write_memory(JsonWriter& json, const MemoryEstimate& memory) {
   json.begin_object().field("fits", memory.fits).key("devices").begin_array();
   for (const DeviceMemory& d : memory.devices) {
     json.begin_object().field("device", d.device).field("capacity_bytes", d.capacity);
-    json.field("total_bytes", d.total).key("parts").begin_object();
+    json.field("total_bytes", d.total).field("required_bytes", d.required);
+    json.key("parts").begin_object();
     for (const MemoryPart& part : d.parts) json.field(part.name, part.bytes);
     json.end_object().end_object();
   }

@@ -3,14 +3,20 @@
 namespace cairn {
 namespace {
 
-// One line, printable: control characters of hostile input must not reach a
-// terminal, and a long value must not hide the message.
-std::string shorten(std::string_view text) {
+// One line, printable: control characters of hostile input, which may name keys
+// and files as well as values, must not reach a terminal.
+std::string printable(std::string_view text) {
   std::string out;
-  for (const char c : text.substr(0, Error::kMaxValue)) {
+  for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
     out.push_back(u < 0x20 || u == 0x7f ? '?' : c);
   }
+  return out;
+}
+
+// A long value must not hide the message.
+std::string shorten(std::string_view text) {
+  std::string out = printable(text.substr(0, Error::kMaxValue));
   if (text.size() > Error::kMaxValue) {
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0U) == 0x80U) {
       out.pop_back();
@@ -32,10 +38,10 @@ std::string Error::to_string() const {
   const auto part = [&out](std::string_view text, std::string_view separator) {
     if (text.empty()) return;
     if (!out.empty()) out += separator;
-    out += text;
+    out += printable(text);
   };
   part(where, "");
-  part(field, ": ");
+  part(shorten(field), ": ");
   part(message, ": ");
   if (!value.empty()) out += ": \"" + value + "\"";
   if (!expected.empty()) out += "; expected " + expected;

@@ -51,15 +51,20 @@ Work linear_work(const Operator& op, const TensorType& type, const Step& step,
   return w;
 }
 
+// Matrix units work on tiles of at least this many tokens.
+constexpr double kSmallestTile = 16;
+
 Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& step,
-                       const DeviceModel& d, double matrices, Flops work) {
+                       const DeviceModel& d, double matrices) {
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
   const double per_matrix =
-      std::max(1.0, tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices));
+      std::max(kSmallestTile, tokens * static_cast<double>(op.experts_per_token) /
+                                  std::max(1.0, matrices));
+  const double rows = static_cast<double>(op.output) * matrices;
   const double ramp = per_matrix / (per_matrix + path.half_tokens);
-  const double fill =
-      tile_utilisation(static_cast<double>(op.output) * matrices, per_matrix,
-                       static_cast<double>(op.input), path, d.accelerator->compute_units);
+  const double fill = tile_utilisation(rows, per_matrix, static_cast<double>(op.input), path,
+                                       d.accelerator->compute_units);
+  const Flops work(2 * per_matrix * rows * static_cast<double>(op.input));
   return work / (d.peak(path.compute) * (path.efficiency.value * ramp * fill));
 }
 
@@ -103,7 +108,7 @@ double tile_utilisation(double rows, double tokens, double inner, const MatmulPa
                         int units) {
   // Kernels come in narrower token tiles for small batches, down to 16.
   const double narrow = std::exp2(std::ceil(std::log2(std::max(1.0, tokens))));
-  const double tile_tokens = std::min(path.tile_tokens, std::max(16.0, narrow));
+  const double tile_tokens = std::min(path.tile_tokens, std::max(kSmallestTile, narrow));
   const double tiles_r = std::ceil(rows / path.tile_rows);
   const double tiles_t = std::ceil(tokens / tile_tokens);
   const double padding = rows * tokens / (tiles_r * path.tile_rows * tiles_t * tile_tokens);
@@ -145,7 +150,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
       work = linear_work(op, *type, step, d, matrices, matvec);
       const MatmulPath* path = k.path(type->name);
       if (!matvec && path != nullptr) {
-        t.compute = matmul_compute(op, *path, step, d, matrices, work.flops);
+        t.compute = matmul_compute(op, *path, step, d, matrices);
         if (op.kind == OperatorKind::expert_linear) t.launch = path->expert_launch * matrices;
       }
       if (matvec) {

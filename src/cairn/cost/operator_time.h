@@ -3,6 +3,7 @@
 //   time = launch + smooth-max(compute, memory + unpack)
 //
 //   compute = FLOPs / (peak(compute type) * efficiency * ramp * utilisation)
+//     tokens       per matrix, at least the 16 of the smallest tile
 //     ramp         tokens / (tokens + half_tokens): small batches feed the
 //                  matrix pipelines badly
 //     utilisation  tile and wave quantisation: macro-tiles cover the product,

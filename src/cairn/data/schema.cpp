@@ -17,22 +17,12 @@
 namespace cairn {
 namespace {
 
-constexpr std::array<std::string_view, 16> kKeywords{"type",
-                                                     "enum",
-                                                     "minimum",
-                                                     "maximum",
-                                                     "pattern",
-                                                     "minItems",
-                                                     "maxItems",
-                                                     "items",
-                                                     "required",
-                                                     "properties",
-                                                     "additionalProperties",
-                                                     "title",
-                                                     "uniqueItems",
-                                                     "columns",
-                                                     "description",
-                                                     "examples"};
+constexpr std::array<std::string_view, 18> kKeywords{
+    "type",     "enum",        "minimum", "maximum",    "pattern",
+    "minItems", "maxItems",    "items",   "properties", "additionalProperties",
+    "required", "uniqueItems", "title",   "columns",    "description",
+    "examples", "definitions", "$ref"};
+constexpr std::string_view kDefinition = "#/definitions/";
 constexpr std::array<std::string_view, 7> kTypes{"object",  "array",   "string", "number",
                                                  "integer", "boolean", "null"};
 // std::regex recurses on the length of its subject.
@@ -63,21 +53,33 @@ bool equal_scalars(Node a, Node b) {
   return a.kind() == b.kind() && a.text() == b.text();
 }
 
-Result<void> check_subschemas(Node schema) {
-  for (const std::string_view key : {"properties", "columns"}) {
+// The definition that a $ref names; nothing where there is none.
+std::optional<Node> definition(Node root, std::string_view reference) {
+  const auto all = root.find("definitions");
+  if (!all || !reference.starts_with(kDefinition)) return std::nullopt;
+  return all->find(reference.substr(kDefinition.size()));
+}
+
+Result<void> check_schema(Node schema, Node root);
+
+Result<void> check_subschemas(Node schema, Node root) {
+  for (const std::string_view key : {"properties", "columns", "definitions"}) {
     const auto map = schema.find(key);
     if (!map) continue;
     if (!map->is_mapping()) return fail(map->error("wrong type").in(std::string(key)));
-    for (std::uint32_t i = 0; i < map->size(); ++i) CAIRN_CHECK(check_schema(map->member(i).value));
+    for (std::uint32_t i = 0; i < map->size(); ++i)
+      CAIRN_CHECK(check_schema(map->member(i).value, root));
   }
-  if (const auto items = schema.find("items")) CAIRN_CHECK(check_schema(*items));
+  if (const auto items = schema.find("items")) CAIRN_CHECK(check_schema(*items, root));
   const auto more = schema.find("additionalProperties");
-  if (more && more->kind() != NodeKind::boolean) CAIRN_CHECK(check_schema(*more));
+  if (more && more->kind() != NodeKind::boolean) CAIRN_CHECK(check_schema(*more, root));
   return {};
 }
 
 class Validator {
  public:
+  explicit Validator(Node root) : root_(root) {}
+
   std::vector<Error> run(Node document, Node schema) {
     if (schema.find("columns")) {
       table(document, schema);
@@ -94,6 +96,9 @@ class Validator {
   }
 
   void value(Node node, Node schema, const std::string& path) {
+    if (const auto reference = schema.find("$ref")) {
+      return value(node, *definition(root_, *reference->string()), path);
+    }
     if (const auto type = schema.find("type")) {
       const auto types = words(*type);
       if (!std::ranges::any_of(types, [node](auto t) { return is_type(node, t); })) {
@@ -244,15 +249,24 @@ class Validator {
     if (const auto choices = schema.find("enum")) choice(node, *choices, column);
   }
 
+  Node root_;
   std::vector<Error> errors_;
   std::map<std::string, std::regex> patterns_;
 };
 
-}  // namespace
-
-Result<void> check_schema(Node schema) {
+Result<void> check_schema(Node schema, Node root) {
   if (!schema.is_mapping()) return fail(schema.error("wrong type").want("a schema, a mapping"));
   CAIRN_CHECK(schema.only(kKeywords));
+  if (schema.find("$ref")) {
+    CAIRN_TRY(const std::string_view name, schema.get<std::string_view>("$ref"));
+    const auto target = definition(root, name);
+    // A definition that is itself a reference could lead in a circle.
+    if (!target || target->find("$ref") || schema.size() != 1) {
+      return fail(
+          schema.error("not a reference").in("$ref").got(name).want("only #/definitions/NAME"));
+    }
+    return {};
+  }
   if (const auto type = schema.find("type")) {
     for (const std::string_view t : words(*type)) {
       if (std::ranges::find(kTypes, t) == kTypes.end()) {
@@ -279,11 +293,15 @@ Result<void> check_schema(Node schema) {
       return fail(schema.find("pattern")->error("not a regular expression").want(e.what()));
     }
   }
-  return check_subschemas(schema);
+  return check_subschemas(schema, root);
 }
 
+}  // namespace
+
+Result<void> check_schema(Node schema) { return check_schema(schema, schema); }
+
 std::vector<Error> validate(Node document, Node schema) {
-  return Validator().run(document, schema);
+  return Validator(schema).run(document, schema);
 }
 
 }  // namespace cairn

@@ -2,7 +2,8 @@
 // Schema (https://json-schema.org/draft/2020-12/json-schema-validation) with
 //   type (one or a list), enum, minimum, maximum, pattern, minItems, maxItems,
 //   uniqueItems, items, properties, required, additionalProperties (true,
-//   false or a schema), title, description
+//   false or a schema), title, description, and $ref to a schema in the
+//   document's own `definitions` ("#/definitions/NAME")
 // and, for CSV, `columns`: a schema for each column, with `required` naming the
 // columns whose cells may not be empty. Columns beyond these are refused, and
 // so is a keyword beyond these: a rule that nobody checks is no rule.

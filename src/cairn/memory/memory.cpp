@@ -23,6 +23,7 @@ std::string device_name(const Accelerator& accelerator, std::size_t stage, std::
 void finish(DeviceMemory& device) {
   device.total = Bytes(0);
   for (const MemoryPart& part : device.parts) device.total += part.bytes;
+  device.required = device.total;
 }
 
 namespace {

@@ -50,6 +50,9 @@ struct DeviceMemory {
   std::string device;  // accelerator id, with "#n" where a stage differs
   Bytes capacity{};
   Bytes total{};
+  /// Capacity at which the demand would just fit: the total in llama.cpp; in vLLM,
+  /// which fills what it is given, what one sequence needs, over the share it takes.
+  Bytes required{};
   std::vector<MemoryPart> parts;
 
   [[nodiscard]] bool fits() const { return total <= capacity; }

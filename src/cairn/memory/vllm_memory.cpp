@@ -163,6 +163,7 @@ Result<MemoryEstimate> estimate_vllm(const MemoryDemand& demand, const EngineInf
                     {"kv_cache", room},
                     {"graphs", min(graphs, capacity - budget)}};
     finish(device);
+    device.required = (weights + activations + runtime + each) / demand.config.memory_fraction;
     out.devices.push_back(std::move(device));
   }
   if (!std::isfinite(out.resident_sequences)) out.resident_sequences = 0;

@@ -116,7 +116,8 @@ class Binder {
     return bad_input("missing tensor").at(file_.path).in(name);
   }
 
-  // Gives the bytes of a tensor of the file to those that claimed it, by weights.
+  // Gives the bytes of a tensor of the file to those that claimed it: each has
+  // whole rows of it, and rows are whole blocks.
   Result<void> settle(const Use& use) {
     const GgufTensor& t = *use.tensor;
     if (use.by.empty()) {
@@ -125,8 +126,12 @@ class Binder {
       return {};
     }
     std::int64_t sum = 0;
-    for (const std::size_t i : use.by) sum += share(t, i);
-    if (sum != t.weights() || !fits(use)) {
+    bool rows = true;
+    for (const std::size_t i : use.by) {
+      sum += share(t, i);
+      rows = rows && share(t, i) % t.size[0] == 0;
+    }
+    if (sum != t.weights() || !rows || !fits(use)) {
       return fail(bad_input("a tensor of another shape than its architecture has")
                       .at(file_.path)
                       .in(t.name)
@@ -135,8 +140,8 @@ class Binder {
     }
     for (const std::size_t i : use.by) {
       out_.bound.types[i] = t.type;
-      out_.bound.exact[i] += Bytes(static_cast<double>(t.bytes) *
-                                   (static_cast<double>(share(t, i)) / static_cast<double>(sum)));
+      const std::int64_t bytes = share(t, i) / t.type->block_weights * t.type->block_bytes;
+      out_.bound.exact[i] += Bytes(static_cast<double>(bytes));
     }
     return {};
   }

@@ -1,5 +1,6 @@
 // Dense decoders of the Llama kind: pre-norm or sandwich blocks with rotary
 // positions, described by what sets a family apart.
+#include <algorithm>
 #include <array>
 
 #include "cairn/model/hf_fields.h"
@@ -112,7 +113,11 @@ Result<ModelSpec> read_dense(Fields& f, const Traits& t) {
   s.final_norm_bias = t.norm_bias;
   CAIRN_TRY(s.tied_embeddings, f.tied(t.tied));
   CAIRN_TRY(const std::vector<bool> sliding, sliding_layers(f, t, d));
-  CAIRN_TRY(const std::int64_t window, f.integer_or("sliding_window", 0, 0, kMaxContext));
+  std::int64_t window = 0;
+  // Left unread, and so refused, where the family has no windows.
+  if (t.windows != Windows::none || std::ranges::find(sliding, true) != sliding.end()) {
+    CAIRN_TRY(window, f.integer_or("sliding_window", 0, 0, kMaxContext));
+  }
   CAIRN_TRY(s.mtp_layers, f.integer_or("num_nextn_predict_layers", 0, 0, kMaxLayers));
   for (const bool local : sliding) {
     s.layers.push_back(layer);

@@ -86,9 +86,10 @@ class Evaluator {
     ++evaluated_;
     if (!one.fits) {
       const auto worst = std::ranges::max_element(one.devices, {}, [](const DeviceMemory& m) {
-        return m.total / m.capacity;
+        return m.required / m.capacity;
       });
-      out.violations.push_back({"memory", in_gib(worst->capacity), in_gib(worst->total), "GiB", ""});
+      out.violations.push_back(
+          {"memory", in_gib(worst->capacity), in_gib(worst->required), "GiB", ""});
       return 0;
     }
     return largest_batch(demand, *d.engine, *d.accelerator, d.config.max_sequences);
