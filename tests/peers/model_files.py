@@ -112,7 +112,7 @@ def check_safetensors(folder):
     names = {np.float32: "F32", np.float16: "F16", np.float64: "F64", np.int8: "I8",
              np.int32: "I32", np.int64: "I64", np.uint8: "U8", np.bool_: "BOOL"}
     tensors = {name: np.zeros((3, i + 1), dtype) for i, (dtype, name) in enumerate(names.items())}
-    tensors["scalar"] = np.float32(1).reshape(())
+    tensors["scalar"] = np.array(1, np.float32)
     tensors["none"] = np.zeros((0, 4), np.float32)
     safetensors.numpy.save_file(tensors, path, metadata={"format": "np"})
     facts = describe(path)
