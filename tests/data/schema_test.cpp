@@ -96,9 +96,26 @@ required: [name, amount]
             Findings{"x.csv:2: amount: out of range: \"-1\"; expected at least 0"});
 }
 
+TEST(Schema, Definitions) {
+  constexpr std::string_view kShared = R"(
+definitions:
+  size: {type: number, minimum: 1}
+properties:
+  a: {$ref: "#/definitions/size"}
+  b: {type: array, items: {$ref: "#/definitions/size"}}
+)";
+  const auto of = [&](std::string_view text) { return findings(kShared, *parse_yaml(text, "x")); };
+  EXPECT_TRUE(of("a: 1\nb: [2, 3]\n").empty());
+  EXPECT_EQ(of("a: 0\nb: [x]\n"),
+            (std::vector<std::string>{"x:1: a: out of range: \"0\"; expected at least 1",
+                                      "x:2: b[0]: wrong type: \"x\"; expected number"}));
+}
+
 TEST(Schema, RefusesRulesThatNobodyWouldCheck) {
-  for (const char* text : {"maxLength: 3", "type: text", "pattern: \"[\"", "minimum: low",
-                           "enum: a", "properties: {a: {oneOf: []}}", "items: 3"}) {
+  for (const char* text :
+       {"maxLength: 3", "type: text", "pattern: \"[\"", "minimum: low", "enum: a",
+        "properties: {a: {oneOf: []}}", "items: 3", "items: {$ref: \"#/definitions/a\"}",
+        "{definitions: {a: {$ref: \"#/definitions/a\"}}}"}) {
     const auto schema = parse_yaml(text, "schema.yaml");
     ASSERT_TRUE(schema.has_value()) << text;
     EXPECT_FALSE(check_schema(schema->root()).has_value()) << text;
