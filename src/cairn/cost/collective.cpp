@@ -4,15 +4,18 @@
 
 namespace cairn {
 
-Result<CollectiveModel> CollectiveModel::between(const Accelerator& a, const CostData& data) {
+Result<CollectiveModel> CollectiveModel::between(const Accelerator& a, int devices,
+                                                 const CostData& data) {
   CollectiveModel out;
   const ScaleUp& s = a.scale_up;
-  const bool direct = s.topology != Topology::none && (s.per_device || s.per_peer);
+  const bool direct = s.topology != Topology::none && (s.per_device || s.per_peer) &&
+                      devices <= s.max_devices;
   if (direct) {
     out.topology_ = s.topology;
     out.link_ = s.link;
     out.peer_ = s.per_peer.value_or(s.per_device.value_or(BytesPerSecond{}));
     out.device_ = s.per_device.value_or(out.peer_);
+    if (s.topology == Topology::partial_mesh) out.device_ = out.peer_;
   } else {
     const auto pcie = a.pcie_bandwidth();
     if (!pcie) return fail(unsupported("no link between devices is known").got(a.id));
@@ -27,11 +30,15 @@ Result<CollectiveModel> CollectiveModel::between(const Accelerator& a, const Cos
   return out;
 }
 
+BytesPerSecond CollectiveModel::device_rate(double devices) const {
+  return topology_ == Topology::full_mesh ? min(device_, (devices - 1) * peer_) : device_;
+}
+
 Seconds CollectiveModel::all_reduce(Bytes size, int devices) const {
   if (devices <= 1) return {};
   const double n = devices;
-  const Seconds ring = 2 * (n - 1) * latency_ + size * (2 * (n - 1) / n) / device_;
-  if (topology_ == Topology::none || topology_ == Topology::bridge) return ring;
+  const Seconds ring = 2 * (n - 1) * latency_ + size * (2 * (n - 1) / n) / device_rate(n);
+  if (topology_ != Topology::full_mesh && topology_ != Topology::switched) return ring;
   const bool mesh = topology_ == Topology::full_mesh;
   const Seconds one = latency_ + (mesh ? size / peer_ : size * (n - 1) / device_);
   const Seconds two =
@@ -42,7 +49,7 @@ Seconds CollectiveModel::all_reduce(Bytes size, int devices) const {
 Seconds CollectiveModel::all_gather(Bytes size, int devices) const {
   if (devices <= 1) return {};
   const double n = devices;
-  const Seconds ring = (n - 1) * latency_ + size * ((n - 1) / n) / device_;
+  const Seconds ring = (n - 1) * latency_ + size * ((n - 1) / n) / device_rate(n);
   if (topology_ != Topology::full_mesh) return ring;
   return min(ring, latency_ + size / n / peer_);
 }

@@ -3,6 +3,9 @@
 //
 //   n devices, S bytes on each, a = latency of one step, b = usable bandwidth
 //   ring        2 (n-1) a + 2 (n-1)/n S / b_device
+//               (mesh: n of its devices have n-1 links each to one another, so
+//               b_device is at most (n-1) b_peer; where only some pairs are linked
+//               a ring goes over single links, b_peer)
 //   one-shot    a + (n-1) S / b            (mesh: S / b_peer, all links at once)
 //   two-shot    2 a + 2 (n-1)/n S / b      (mesh: 2 S/n / b_peer)
 //
@@ -22,9 +25,11 @@ class CollectiveModel {
  public:
   /// No communication: one device.
   CollectiveModel() = default;
-  /// The links between devices of this kind: scale-up links where the catalogue
-  /// has their rate, else the host's PCIe. An error if neither is known.
-  static Result<CollectiveModel> between(const Accelerator& accelerator, const CostData& data);
+  /// The links between this many devices of a kind: scale-up links where the
+  /// catalogue has their rate and they join so many, else the host's PCIe. An error
+  /// if neither is known. Networks between machines are not modelled.
+  static Result<CollectiveModel> between(const Accelerator& accelerator, int devices,
+                                         const CostData& data);
 
   [[nodiscard]] Seconds all_reduce(Bytes size, int devices) const;
   [[nodiscard]] Seconds all_gather(Bytes size, int devices) const;
@@ -36,6 +41,8 @@ class CollectiveModel {
   [[nodiscard]] std::string_view link() const { return link_; }
 
  private:
+  [[nodiscard]] BytesPerSecond device_rate(double devices) const;
+
   Topology topology_ = Topology::none;
   BytesPerSecond device_{};  // usable, one direction, all links
   BytesPerSecond peer_{};    // usable, one direction, to one peer

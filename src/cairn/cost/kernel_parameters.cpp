@@ -84,6 +84,7 @@ Result<std::vector<KernelParameters::TypedPath>> read_paths(Node list) {
     CAIRN_TRY(typed.path.half_tokens, node.get_number_or("half_tokens", 0, 0, 1e6));
     CAIRN_TRY(typed.path.tile_rows, node.get_number_or("tile_rows", 128, 1, 4096));
     CAIRN_TRY(typed.path.tile_tokens, node.get_number_or("tile_tokens", 128, 1, 4096));
+    CAIRN_TRY(typed.path.max_tokens, node.get_number_or("max_tokens", 1e9, 1, 1e9));
     CAIRN_TRY(typed.path.split_k, node.get_number_or("split_k", 1, 1, 64));
     if (node.find("expert_launch_us")) {
       CAIRN_TRY(const Prior each, read_prior(node, "expert_launch_us", 1e-6));
@@ -125,15 +126,14 @@ Result<KernelParameters> read_parameters(const Layers& layers, Node engine) {
 
 }  // namespace
 
-const MatmulPath* KernelParameters::path(std::string_view type) const {
-  const MatmulPath* rest = nullptr;
-  for (const TypedPath& typed : paths) {
-    for (const std::string& name : typed.types) {
-      if (name == type) return &typed.path;
-      if (name == "*") rest = &typed.path;
+const MatmulPath* KernelParameters::path(std::string_view type, double tokens) const {
+  for (const std::string_view wanted : {type, std::string_view("*")}) {
+    for (const TypedPath& typed : paths) {
+      if (tokens > typed.path.max_tokens) continue;
+      if (std::ranges::find(typed.types, wanted) != typed.types.end()) return &typed.path;
     }
   }
-  return rest;
+  return nullptr;
 }
 
 double KernelParameters::unpack(std::string_view type) const {

@@ -34,6 +34,7 @@ struct MatmulPath {
   double tile_rows = 128;           // macro-tile: output features ...
   double tile_tokens = 128;         // ... by tokens
   double split_k = 1;               // ways a product may be cut along the inner dimension
+  double max_tokens = 1e9;          // larger products take the next path of their type
   /// Experts are not grouped into one kernel but run one after the other, each at
   /// this cost; zero where they are grouped.
   Seconds expert_launch{};
@@ -71,7 +72,9 @@ struct KernelParameters {
   /// Vector operations that unpacking one weight costs, by storage type.
   std::unordered_map<std::string, double> unpack_operations;
 
-  [[nodiscard]] const MatmulPath* path(std::string_view type) const;
+  /// The first path that takes the type by name and so many tokens per matrix, else
+  /// the first that takes any type; null if there is none.
+  [[nodiscard]] const MatmulPath* path(std::string_view type, double tokens) const;
   [[nodiscard]] double unpack(std::string_view type) const;
 };
 

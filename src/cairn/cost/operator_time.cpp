@@ -148,7 +148,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
           tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices);
       const bool matvec = per_matrix <= k.matvec_tokens;
       work = linear_work(op, *type, step, d, matrices, matvec);
-      const MatmulPath* path = k.path(type->name);
+      const MatmulPath* path = k.path(type->name, per_matrix);
       if (!matvec && path != nullptr) {
         t.compute = matmul_compute(op, *path, step, d, matrices);
         if (op.kind == OperatorKind::expert_linear) t.launch = path->expert_launch * matrices;
@@ -168,8 +168,13 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
       const auto elements = static_cast<double>(kv_elements_per_token(op.attention));
       work.bytes = step.sequences * kv.bytes(attended + step.tokens_per_sequence, elements);
       memory_efficiency = k.attention_decode.value;
-      const double ramp =
-          step.tokens_per_sequence / (step.tokens_per_sequence + k.attention_tokens);
+      // The heads that share a KV head fill a tile of queries together.
+      const AttentionSpec& a = op.attention;
+      const double shared = a.kind == AttentionKind::mla ? static_cast<double>(a.heads)
+                                                         : static_cast<double>(a.heads) /
+                                                               static_cast<double>(a.kv_heads);
+      const double queries = step.tokens_per_sequence * shared;
+      const double ramp = queries / (queries + k.attention_tokens);
       if (step.tokens_per_sequence > 1) {
         t.compute = work.flops / (d.peak(k.attention_compute) *
                                   (k.attention_prefill.value * ramp * head_share(op.attention)));
