@@ -128,7 +128,7 @@ std::string safetensors(std::string_view json, std::size_t data) {
 std::string config(std::string_view architecture, std::string_view more) {
   return R"({"architectures":[")" + std::string(architecture) +
          R"("],"hidden_size":8,"intermediate_size":4,"num_hidden_layers":2,)"
-         R"("num_attention_heads":2,"num_key_value_heads":1,"vocab_size":4,)"
+         R"("num_attention_heads":2,"num_key_value_heads":2,"vocab_size":4,)"
          R"("max_position_embeddings":16,"torch_dtype":"bfloat16")" +
          std::string(more) + "}";
 }

@@ -255,7 +255,7 @@ class Reader {
   }
 
   [[nodiscard]] std::unexpected<Error> wrong(const GgufTensor& t, std::string message,
-                                             std::string value) const {
+                                             std::string_view value) const {
     return fail(bad_input(std::move(message)).at(source_.name()).in(t.name).got(value));
   }
 
@@ -305,6 +305,7 @@ class Reader {
   // Tensors must not overlap and must lie in the file.
   Result<void> data() {
     std::vector<const GgufTensor*> order;
+    order.reserve(file_.tensors.size());
     for (const GgufTensor& t : file_.tensors) order.push_back(&t);
     std::ranges::sort(order, {}, [](const GgufTensor* t) { return t->offset; });
     const std::uint64_t room =

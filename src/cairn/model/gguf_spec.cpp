@@ -108,8 +108,8 @@ class SpecReader {
     layers_ = static_cast<std::size_t>(blocks - spec.mtp_layers);
     CAIRN_CHECK(heads(static_cast<std::size_t>(blocks)));
     for (layer_ = 0; layer_ < layers_; ++layer_) {
-      CAIRN_TRY(LayerSpec layer, read_layer());
-      spec.layers.push_back(std::move(layer));
+      CAIRN_TRY(const LayerSpec layer, read_layer());
+      spec.layers.push_back(layer);
     }
     CAIRN_CHECK(check_spec(spec));
     return spec;
@@ -325,6 +325,7 @@ Result<ModelSpec> spec_from_gguf(const GgufFile& file) {
 
 std::vector<std::string_view> gguf_architectures() {
   std::vector<std::string_view> names;
+  names.reserve(kArchitectures.size());
   for (const Architecture& a : kArchitectures) names.push_back(a.name);
   std::ranges::sort(names);
   return names;

@@ -193,6 +193,7 @@ struct WeightFormats::Impl {
   [[nodiscard]] std::string nearest(std::string_view name) const {
     const std::string key = plain(name.substr(0, Error::kMaxValue));
     std::vector<std::pair<std::size_t, std::size_t>> ranked;  // distance, place in the file
+    ranked.reserve(infos.size());
     for (std::size_t i = 0; i < infos.size(); ++i) {
       ranked.emplace_back(edit_distance(key, plain(infos[i].name)), i);
     }
