@@ -167,6 +167,13 @@ std::vector<Seed> seeds() {
   out.push_back({"yaml", "kinds",
                  "a: 1\nb: [x, 1.5e3, null, true]\nc:\n  d: |\n    text\n  e: \"q\\u00e9\"\n"});
   out.push_back({"yaml", "refused", "a: &x 1\nb: *x\n--- !t\nc: <<\n"});
+  out.push_back({"plan", "whole",
+                 "model: llama-3.1-70b\nworkload: {rate: 20, input: 2048, output: 256}\n"
+                 "limits: {ttft_ms: 1000, tpot_ms: 50, power_w: 3000, cards: 8}\n"
+                 "budget: {amount: 6000, currency: CNY}\nowned: {rx-7900-xtx: 2}\n"
+                 "money: {currency: EUR, pue: 1.3}\nvendor: amd\nengines: [vllm]\n"
+                 "weights: [fp8]\nkv: fp8\nobjective: latency\ntop: 3\n"});
+  out.push_back({"plan", "absurd", "workload: {rate: -1, input: 1e400}\nowned: [1]\n"});
   out.push_back({"csv", "plain", "a,b,c\n1,,\"x\"\"y\"\r\n2.5,z,\"two\nlines\"\n"});
   out.push_back({"csv", "marked",
                  "\xef\xbb\xbf"
