@@ -126,6 +126,7 @@ struct ModelCatalogue::State {
 
   [[nodiscard]] std::string proposals(const std::string& wanted) const {
     std::vector<std::string> names;
+    names.reserve(keys.size());
     for (const Key& key : keys) names.push_back(key.name);
     std::vector<std::string_view> ids;
     for (const std::string& name : nearest_names(wanted, names, 12)) {

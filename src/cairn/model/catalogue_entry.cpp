@@ -188,7 +188,7 @@ Result<std::vector<LayerSpec>> read_layers(Node entry) {
   std::vector<Kind> kinds;
   for (std::uint32_t i = 0; i < named.size(); ++i) {
     const Member member = named.member(i);
-    CAIRN_TRY(LayerSpec layer, read_layer(member.value));
+    CAIRN_TRY(const LayerSpec layer, read_layer(member.value));
     kinds.push_back({.name = member.key, .layer = layer});
   }
   CAIRN_TRY(const Node groups, entry.required("layers"));
