@@ -75,7 +75,8 @@ Result<ScaleUp> read_scale_up(const Figures& figures) {
   ScaleUp out;
   CAIRN_TRY(out.link, figures.text("scale_up_link"));
   CAIRN_TRY(const std::string topology, figures.text("scale_up_topology"));
-  if (topology == "full-mesh" || topology == "partial-mesh") out.topology = Topology::full_mesh;
+  if (topology == "full-mesh") out.topology = Topology::full_mesh;
+  if (topology == "partial-mesh") out.topology = Topology::partial_mesh;
   if (topology == "switch") out.topology = Topology::switched;
   if (topology == "bridge") out.topology = Topology::bridge;
   CAIRN_TRY(const auto per_device, figures.number("scale_up_gb_s"));
@@ -125,6 +126,27 @@ Result<void> read_power_and_bus(const Figures& figures, Accelerator& out) {
   return {};
 }
 
+// The figures of a card become those of each of its devices. Links are counted per
+// device already.
+Result<void> divide_by_devices(const Figures& figures, Accelerator& out) {
+  CAIRN_TRY(const double devices, figures.number_or("devices_per_card", 1));
+  if (devices <= 1) return {};
+  out.devices_per_card = static_cast<int>(devices);
+  out.compute_units /= out.devices_per_card;
+  const auto divide = [devices](auto& figure) {
+    if (figure) *figure /= devices;
+  };
+  out.memory /= devices;
+  out.bandwidth /= devices;
+  out.l2 /= devices;
+  out.last_level_cache /= devices;
+  divide(out.usable_memory);
+  divide(out.board_power);
+  divide(out.idle_power);
+  for (auto& peak : out.peak) divide(peak);
+  return {};
+}
+
 }  // namespace
 
 std::string_view name_of(ComputeType type) {
@@ -171,6 +193,7 @@ Result<Accelerator> read_accelerator(Node record) {
   CAIRN_CHECK(read_memory(figures, out));
   CAIRN_CHECK(read_compute(figures, out));
   CAIRN_CHECK(read_power_and_bus(figures, out));
+  CAIRN_CHECK(divide_by_devices(figures, out));
   CAIRN_TRY(out.scale_up, read_scale_up(figures));
   CAIRN_TRY(const std::string form, figures.text("form_factor"));
   out.is_gpu = out.family != "epyc" && form != "rack" && form != "rack-module";

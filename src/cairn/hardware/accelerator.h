@@ -39,6 +39,7 @@ std::string_view name_of(Status status);
 enum class Topology : std::uint8_t {
   none,       // through the host's PCIe
   full_mesh,  // a direct link to every peer (xGMI)
+  partial_mesh,  // direct links to some peers only (xGMI of MI250)
   switched,   // full rate to any peer (NVSwitch)
   bridge,     // pairs (NVLink bridge)
 };
@@ -49,9 +50,11 @@ struct ScaleUp {
   std::string link;                         // "infinity-fabric", "nvlink"
   std::optional<BytesPerSecond> per_device; // one direction, all links of a device
   std::optional<BytesPerSecond> per_peer;   // one direction, to one peer
-  int max_devices = 1;
+  int max_devices = 1;                      // that the links join
 };
 
+/// One device as software sees it. A card of two dies (MI250) is two devices: the
+/// catalogue gives the figures of both together, this has those of one.
 struct Accelerator {
   std::string id;            // "rx-7900-xtx"
   std::string name;          // "Radeon RX 7900 XTX"
@@ -63,6 +66,7 @@ struct Accelerator {
   /// Cannot run without being told so: CPUs and whole racks of the catalogue.
   bool is_gpu = true;
 
+  int devices_per_card = 1;   // what is bought is a card
   int compute_units = 0;      // CUs (AMD) or SMs (NVIDIA)
   Hertz boost_clock{};
   Bytes memory{};             // what the vendor sells
@@ -84,11 +88,16 @@ struct Accelerator {
   /// Device memory that software sees: the reported size where a source gives
   /// it, else the nominal size.
   [[nodiscard]] Bytes capacity() const { return usable_memory.value_or(memory); }
+  /// Whole cards that this many devices take.
+  [[nodiscard]] std::int64_t cards(std::int64_t devices) const {
+    return (devices + devices_per_card - 1) / devices_per_card;
+  }
   /// One direction of the host link; nothing where the slot is unknown.
   [[nodiscard]] std::optional<BytesPerSecond> pcie_bandwidth() const;
 };
 
-/// Reads one catalogue record (data/schema/accelerator.yaml).
+/// Reads one catalogue record (data/schema/accelerator.yaml). An error for a figure
+/// that is missing, no number, or out of range; it stands at the figure's line.
 Result<Accelerator> read_accelerator(Node record);
 
 }  // namespace cairn

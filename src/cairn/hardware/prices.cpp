@@ -27,6 +27,9 @@ Result<Price> read_price(const Row& row, std::span<const std::uint32_t> c) {
   out.accelerator = accelerator;
   CAIRN_TRY(const auto amount, row.number(c[1]));
   out.amount = amount.value_or(0);
+  if (!(out.amount > 0)) {
+    return fail(bad_input("not a price").at(row.where()).got(row.text(c[1])));
+  }
   out.currency = row.text(c[2]);
   const auto kind =
       std::ranges::find(kKinds, row.text(c[3]), [](const auto& k) { return k.second; });
@@ -120,14 +123,6 @@ std::vector<const Price*> newest(std::vector<const Price*> quotes) {
   return quotes;
 }
 
-// Unconfirmed quotes give way to confirmed ones.
-std::vector<const Price*> prefer_confirmed(std::vector<const Price*> quotes) {
-  if (std::ranges::any_of(quotes, &Price::confirmed)) {
-    std::erase_if(quotes, [](const Price* p) { return !p->confirmed; });
-  }
-  return quotes;
-}
-
 }  // namespace
 
 std::string_view name_of(PriceKind kind) {
@@ -161,26 +156,28 @@ std::optional<Price> PriceBook::median(std::vector<const Price*> quotes) const {
 }
 
 std::optional<Price> PriceBook::purchase(std::string_view accelerator) const {
-  std::vector<const Price*> street;
-  std::vector<const Price*> list;
-  for (const Price* p : of(accelerator)) {
-    if (p->kind == PriceKind::street) street.push_back(p);
-    if (p->kind == PriceKind::msrp) list.push_back(p);
+  for (const bool confirmed : {true, false}) {
+    for (const PriceKind kind : {PriceKind::street, PriceKind::msrp}) {
+      std::vector<const Price*> quotes = of(accelerator);
+      std::erase_if(quotes, [&](const Price* p) {
+        return p->kind != kind || p->confirmed != confirmed;
+      });
+      if (auto price = median(newest(std::move(quotes)))) return price;
+    }
   }
-  if (auto price = median(newest(prefer_confirmed(std::move(street))))) return price;
-  return median(newest(prefer_confirmed(std::move(list))));
+  return std::nullopt;
 }
 
 std::optional<Price> PriceBook::rental(std::string_view accelerator) const {
   std::map<std::string, const Price*> by_provider;
   for (const Price* p : of(accelerator)) {
-    if (p->kind != PriceKind::cloud_on_demand) continue;
+    if (p->kind != PriceKind::cloud_on_demand || !p->confirmed) continue;
     const Price*& kept = by_provider[p->provider];
     if (kept == nullptr || kept->date < p->date) kept = p;
   }
   std::vector<const Price*> quotes;
   for (const auto& [provider, price] : by_provider) quotes.push_back(price);
-  return median(prefer_confirmed(std::move(quotes)));
+  return median(std::move(quotes));
 }
 
 Result<double> PriceBook::convert(double amount, std::string_view from,

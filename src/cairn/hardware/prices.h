@@ -47,11 +47,12 @@ class PriceBook {
 
   [[nodiscard]] std::vector<const Price*> of(std::string_view accelerator) const;
   /// The price to buy one card: the median of the street quotes of the newest
-  /// half-year that has any, else the newest list price. Unconfirmed quotes
-  /// serve only where there is no other.
+  /// half-year that has any, else of such list prices. Unconfirmed quotes serve,
+  /// in the same order, only where no quote of either kind is confirmed.
   [[nodiscard]] std::optional<Price> purchase(std::string_view accelerator) const;
-  /// The price of one card-hour: the median of the on-demand quotes in USD, the
-  /// newest of each provider.
+  /// The price of one card-hour: the median of the confirmed on-demand quotes in
+  /// USD, the newest of each provider. Unconfirmed ones never serve: where nobody
+  /// vouches for an offer the cheapest of a marketplace is no price to plan with.
   [[nodiscard]] std::optional<Price> rental(std::string_view accelerator) const;
 
   /// An amount in another currency; an error for a currency without a rate.

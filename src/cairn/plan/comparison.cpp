@@ -62,7 +62,8 @@ Result<std::vector<Compared>> compare(const ModelInput* model, const ComparisonR
       CAIRN_TRY(const double price, knowledge.prices.convert(quote->amount, quote->currency,
                                                              request.terms.currency));
       c.price = price;
-      if (price > 0) c.memory_per_1000 = in_gib(accelerator->memory) / price * 1000;
+      const double memory = in_gib(accelerator->memory) * accelerator->devices_per_card;
+      if (price > 0) c.memory_per_1000 = memory / price * 1000;
     }
     if (model != nullptr) CAIRN_CHECK(add_prediction(*model, request, knowledge, c));
     if (c.prediction && c.prediction->memory.fits) add_ratios(c);

@@ -24,7 +24,8 @@ struct Violation {
 
   // How far off: the ratio that is above one.
   [[nodiscard]] double excess() const {
-    if (constraint == "support" || limit <= 0) return kNone;
+    if (constraint == "support") return kNone;
+    if (limit <= 0) return needed;  // no budget at all: the cheapest is nearest
     return constraint == "tokens_per_s" ? limit / needed : needed / limit;
   }
 };
@@ -145,14 +146,16 @@ class Evaluator {
   }
 
   Result<Outcome> finish(Deployment& d, Outcome out) {
-    const std::int64_t cards = d.layout.devices();
+    const std::int64_t devices = d.layout.devices();
+    const std::int64_t cards = d.accelerator->cards(devices);
     const Constraints& c = limits();
     if (cards > c.max_cards) {
       out.violations.push_back({"cards", static_cast<double>(c.max_cards),
                                 static_cast<double>(cards), "cards", ""});
     }
-    if (c.power_w && d.accelerator->board_power) {
-      const double watts = d.accelerator->board_power->value() * static_cast<double>(cards);
+    if (c.power_w) {
+      const auto board = d.accelerator->board_power;
+      const double watts = board ? board->value() * static_cast<double>(devices) : kNone;
       if (watts > *c.power_w) out.violations.push_back({"power", *c.power_w, watts, "W", ""});
     }
     CAIRN_TRY(const auto price, price_of(d, cards));
@@ -195,12 +198,10 @@ class Evaluator {
 
   void add_yearly_cost(Candidate& c) const {
     const CostFigures& m = c.prediction.money;
-    if (!c.price || !m.owned_per_hour || !m.purchase) return;
+    if (!c.price || !m.energy_per_hour) return;
     const CostTerms& t = request_->terms;
     const double hours = kHoursPerYear * t.utilisation;
-    const double capital_per_hour = *m.purchase / (t.amortisation_years * hours);
-    const double energy_per_year = (*m.owned_per_hour - capital_per_hour) * hours;
-    c.yearly_cost = *c.price / t.amortisation_years + energy_per_year;
+    c.yearly_cost = *c.price / t.amortisation_years + *m.energy_per_hour * hours;
   }
 
   const ModelInput* model_;
@@ -282,7 +283,9 @@ void offer_relaxation(std::map<std::string, std::pair<double, Relaxation>>& best
 }
 
 bool wanted(const Accelerator& a, const Constraints& c) {
-  if (!a.is_gpu || (a.status == Status::announced && !c.announced)) return false;
+  if (!a.is_gpu) return false;
+  // Whoever names announced hardware wants it considered.
+  if (a.status == Status::announced && !c.announced && c.accelerators.empty()) return false;
   if (!c.vendor.empty() && a.vendor != c.vendor) return false;
   return c.accelerators.empty() || std::ranges::find(c.accelerators, a.id) != c.accelerators.end();
 }
@@ -308,6 +311,12 @@ std::string_view name_of(Objective objective) {
 Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                        const Knowledge& knowledge) {
   Plan plan;
+  const Workload& w = request.workload;
+  if (w.context > 0 && static_cast<double>(w.context) < w.input + w.output) {
+    return fail(bad_input("the context is shorter than input and output together")
+                    .in("context")
+                    .got(std::to_string(w.context)));
+  }
   Evaluator evaluator(model, request, knowledge);
   std::map<std::string, std::pair<double, Relaxation>> relaxations;
   for (const Accelerator& accelerator : knowledge.accelerators.all()) {
@@ -333,7 +342,11 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
       ranked = true;
       plan.ranked.push_back(*std::move(best));
     }
-    if (!ranked && nearest.rejection) plan.rejections.push_back(*nearest.rejection);
+    if (!ranked && !nearest.rejection) {
+      nearest.rejection = Rejection{accelerator.id, "", "support", 0, 0, "",
+                                    "none of the engines runs on this accelerator"};
+    }
+    if (!ranked) plan.rejections.push_back(*nearest.rejection);
   }
   mark_pareto(plan.ranked);
   std::ranges::stable_sort(plan.ranked, {}, [&](const Candidate& c) {

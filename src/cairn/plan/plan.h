@@ -31,7 +31,7 @@ struct Constraints {
   std::optional<double> tokens_per_s; // output tokens per second of one request, at least
   std::optional<double> budget;       // purchase of all cards that are not owned, at most
   std::string budget_currency = "USD";
-  std::optional<double> power_w;      // board power of all cards, at most
+  std::optional<double> power_w;      // board power of all cards, at most; unknown power is too much
   std::vector<std::pair<std::string, std::int64_t>> owned;  // accelerator id, cards
   std::string vendor;                 // empty: any
   std::vector<std::string> accelerators;  // empty: the whole catalogue
@@ -39,7 +39,7 @@ struct Constraints {
   std::vector<std::string> formats;   // empty: the engine's usual ones
   std::string kv;                     // empty: the engine's reference
   std::int64_t max_cards = 64;
-  bool announced = false;             // consider hardware that is only announced
+  bool announced = false;             // consider announced hardware that is not named
 };
 
 struct PlanRequest {
@@ -52,7 +52,7 @@ struct PlanRequest {
 
 struct Candidate {
   Prediction prediction;
-  std::int64_t cards = 0;
+  std::int64_t cards = 0;               // to have; of two devices each where a card has two
   double bits_per_weight = 0;
   std::optional<double> price;          // of the cards to buy, in terms.currency
   std::optional<double> yearly_cost;    // amortisation and electricity, in terms.currency

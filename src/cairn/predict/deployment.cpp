@@ -15,6 +15,12 @@ bool contains(const std::vector<std::string>& list, std::string_view item) {
   return std::ranges::find(list, item) != list.end();
 }
 
+bool reads(const EngineInfo& engine, const WeightFormatInfo& format) {
+  if (!contains(engine.format_kinds, format.kind)) return false;
+  return engine.formats.empty() || format.kind != "checkpoint" ||
+         contains(engine.formats, format.name);
+}
+
 // KV formats are named as engines name them; the storage type behind each.
 Result<KvFormat> find_kv(std::string_view name, const EngineInfo& engine,
                          const Knowledge& knowledge) {
@@ -54,18 +60,29 @@ Result<void> check_engine(const DeploymentRequest& r) {
 
 Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentRequest& r,
                                   const Knowledge& knowledge) {
-  if (r.weights.empty() && model.stored) return *model.stored;
-  const std::string name = r.weights.empty() ? default_format(model, *r.engine) : r.weights;
+  const bool as_stored = r.weights.empty() && model.stored;
+  const std::string name = as_stored           ? model.stored->format
+                           : r.weights.empty() ? default_format(model, *r.engine)
+                                               : r.weights;
   const WeightFormatInfo* info = knowledge.weight_formats.find(name);
-  if (info == nullptr) return knowledge.weight_formats.bind(*model.graph, name);
-  if (!contains(r.engine->format_kinds, info->kind) ||
-      (!r.engine->formats.empty() && info->kind == "checkpoint" &&
-       !contains(r.engine->formats, info->name))) {
+  if (info != nullptr && !reads(*r.engine, *info)) {
     return fail(unsupported("the engine does not read this weight format")
                     .in(r.engine->id)
                     .got(name));
   }
-  return knowledge.weight_formats.bind(*model.graph, info->name);
+  if (as_stored) return *model.stored;
+  return knowledge.weight_formats.bind(*model.graph, info != nullptr ? info->name : name);
+}
+
+// A model that cannot be cut as asked is out of reach, not a slip of the pen: a
+// search goes on with the next layout.
+Result<void> check_layout(const Graph& graph, const Layout& layout) {
+  auto shares = divide(graph, layout);
+  if (shares) return {};
+  Error error = std::move(shares).error();
+  const int least = std::min({layout.tp, layout.pp, layout.dp, layout.ep});
+  if (least >= 1) error.kind = ErrorKind::unsupported;
+  return fail(std::move(error));
 }
 
 }  // namespace
@@ -129,7 +146,7 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   CAIRN_TRY(out.weights, bind_weights(model, request, knowledge));
   CAIRN_TRY(out.kv, find_kv(request.kv.empty() ? c.kv_format : request.kv, *request.engine,
                             knowledge));
-  CAIRN_TRY([[maybe_unused]] const auto shares, divide(*model.graph, request.layout));
+  CAIRN_CHECK(check_layout(*model.graph, request.layout));
   return out;
 }
 

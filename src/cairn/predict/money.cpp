@@ -15,11 +15,12 @@ Result<double> electricity(const CostTerms& terms, const PriceBook& prices) {
 }  // namespace
 
 Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEstimate>& power,
-                          double output_tokens_per_s, const CostTerms& terms,
-                          const PriceBook& prices) {
+                                double output_tokens_per_s, const CostTerms& terms,
+                                const PriceBook& prices) {
   CostFigures m;
   m.currency = terms.currency;
-  const double cards = d.layout.devices();
+  const double devices = d.layout.devices();
+  const auto cards = static_cast<double>(d.accelerator->cards(d.layout.devices()));
   const auto per_mtok = [&](double per_hour) {
     return per_hour / (output_tokens_per_s * 3600) * 1e6;
   };
@@ -30,12 +31,14 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
                                                 m.purchase_price->currency, terms.currency));
     m.purchase = each * cards;
   }
-  if (m.purchase && power) {
+  if (power) {
     CAIRN_TRY(const double per_kwh, electricity(terms, prices));
+    m.energy_per_hour = power->load.value() / 1000 * devices * terms.pue * per_kwh;
+  }
+  if (m.purchase && m.energy_per_hour) {
     const double capital =
         *m.purchase / (terms.amortisation_years * kHoursPerYear * terms.utilisation);
-    m.owned_per_hour =
-        capital + power->load.value() / 1000 * cards * terms.pue * per_kwh;
+    m.owned_per_hour = capital + *m.energy_per_hour;
     if (output_tokens_per_s > 0) m.owned_per_mtok = per_mtok(*m.owned_per_hour);
   }
   if (m.rental_price) {

@@ -1,5 +1,6 @@
 // What a deployment costs: bought and amortised with its electricity, or rented.
 //
+//   cards           = devices / devices per card, rounded up
 //   owned per hour  = price / (years * 8766 h * utilisation)
 //                     + kW * PUE * price per kWh
 //   per million     = per hour / (output tokens/s * 3600) * 1e6
@@ -13,8 +14,10 @@
 
 namespace cairn {
 
-Result<CostFigures> count_money(const Deployment& deployment, const std::optional<PowerEstimate>& power,
-                          double output_tokens_per_s, const CostTerms& terms,
-                          const PriceBook& prices);
+/// `power` is of one device. Figures whose inputs are unknown stay empty.
+Result<CostFigures> count_money(const Deployment& deployment,
+                                const std::optional<PowerEstimate>& power,
+                                double output_tokens_per_s, const CostTerms& terms,
+                                const PriceBook& prices);
 
 }  // namespace cairn

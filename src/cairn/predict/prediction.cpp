@@ -61,15 +61,14 @@ MemoryDemand demand_of(const Deployment& d, const Workload& w) {
 }
 
 void add_times(Metrics& m, const RequestTimes& times, const RequestTimes::Steady& s,
-               const Workload& w, int replicas) {
+               const Workload& w, int replicas, double running) {
   const double sp = times.sigma(s.prefill, false);
   const double sd = times.sigma(s.decode, true);
   const double share = s.prefill_share;
   const double both = std::sqrt(std::pow(share * sp, 2) + std::pow((1 - share) * sd, 2));
-  const double per_replica = std::max(1.0, w.concurrency / replicas);
   m.add("prefill_tokens_per_s", w.input / s.prefill.total.value() * replicas, sp, "tok/s");
   if (w.output > 1) {
-    m.add("decode_tokens_per_s", per_replica / s.decode.total.value() * replicas, sd, "tok/s");
+    m.add("decode_tokens_per_s", running / s.decode.total.value() * replicas, sd, "tok/s");
   }
   m.add("ttft_ms_mean", in_ms(s.ttft), sp, "ms");
   if (w.output > 1) m.add("tpot_ms_mean", in_ms(s.tpot), both, "ms");
@@ -82,14 +81,13 @@ void add_times(Metrics& m, const RequestTimes& times, const RequestTimes::Steady
 }
 
 void add_power(Metrics& m, Prediction& p, const RequestTimes::Steady& s, const Accelerator& a,
-               const CostData& cost, double output_rate) {
+               const CostData& cost, double output_rate, double running) {
   StepTime mixed = s.decode;
   const double steps = std::max(0.0, p.workload.output - 1);
   StepTime whole = s.prefill;
-  const double per_replica = std::max(1.0, p.workload.concurrency / p.layout.dp);
-  // Shares of the busy time: prompts of all requests in flight, then the steps.
+  // Shares of the busy time: prompts of all running requests, then the steps.
   const auto blend = [&](Seconds prefill, Seconds decode) {
-    return prefill * per_replica + decode * steps;
+    return prefill * running + decode * steps;
   };
   mixed.total = blend(whole.total, s.decode.total);
   mixed.memory_bound = blend(whole.memory_bound, s.decode.memory_bound);
@@ -97,12 +95,35 @@ void add_power(Metrics& m, Prediction& p, const RequestTimes::Steady& s, const A
   mixed.fixed = blend(whole.fixed, s.decode.fixed);
   p.power = power_during(mixed, a, cost.power());
   if (!p.power) return;
-  const double cards = p.layout.devices();
-  m.add("power_w", p.power->load.value() * cards, p.power->sigma, "W");
+  const double devices = p.layout.devices();
+  m.add("power_w", p.power->load.value() * devices, p.power->sigma, "W");
   if (output_rate > 0) {
     const double sigma = std::hypot(p.power->sigma, 0.2);
-    m.add("energy_j_per_token", p.power->load.value() * cards / output_rate, sigma, "J/token");
+    m.add("energy_j_per_token", p.power->load.value() * devices / output_rate, sigma, "J/token");
   }
+}
+
+// Sequences that one replica runs at once. llama.cpp allocates for all it is asked
+// for, or does not fit; vLLM lets what finds no KV blocks wait.
+Result<double> most_running(const Deployment& d, const Workload& w, bool fixed_number) {
+  if (fixed_number && d.engine->family == EngineFamily::llama_cpp) {
+    return std::max(1.0, w.concurrency / d.layout.dp);
+  }
+  CAIRN_TRY(const std::int64_t most, largest_batch(demand_of(d, w), *d.engine, *d.accelerator,
+                                                   d.config.max_sequences));
+  return static_cast<double>(std::max<std::int64_t>(1, most));
+}
+
+// `present` requests of which `running` run at once. The others wait their turn:
+// by Little's law a request is there for present / rate.
+RequestTimes::Steady with_queue(const RequestTimes& times, double present, double running,
+                                const Workload& w) {
+  auto s = times.steady(running, w.input, w.output);
+  if (present <= running) return s;
+  const Seconds whole(present / s.requests_per_s);
+  s.ttft += whole - s.latency;
+  s.latency = whole;
+  return s;
 }
 
 void add_memory(Metrics& m, const Prediction& p, const Graph& graph, const BoundWeights& weights) {
@@ -143,8 +164,8 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   CAIRN_TRY(const RequestTimes times, RequestTimes::build(d, knowledge));
   p.parameters = times.stages().front().device().kernels.id;
   const double replicas = d.layout.dp;
+  CAIRN_TRY(const double most, most_running(d, w, !w.rate));
   if (w.rate) {
-    const auto most = static_cast<double>(d.config.max_sequences);
     const auto n = concurrency_at(times, *w.rate / replicas, w.input, w.output, most);
     if (!n) {
       p.notes.push_back(message("overloaded: the deployment cannot serve this rate"));
@@ -157,17 +178,34 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   CAIRN_TRY(p.memory, estimate_memory(demand_of(d, w), *d.engine, *d.accelerator));
   Metrics metrics({BasisKind::physics, 0});
   add_memory(metrics, p, *d.model.graph, d.weights);
-  const auto s = times.steady(std::max(1.0, w.concurrency / replicas), w.input, w.output);
+  const double present = std::max(1.0, w.concurrency / replicas);
+  const double running = std::min(present, most);
+  const auto s = with_queue(times, present, running, w);
   p.prefill = s.prefill;
   p.decode = s.decode;
   if (p.memory.fits) {
-    add_times(metrics, times, s, w, d.layout.dp);
+    add_times(metrics, times, s, w, d.layout.dp, running);
     const double rate = w.rate ? *w.rate : s.requests_per_s * replicas;
-    add_power(metrics, p, s, *d.accelerator, knowledge.cost, rate * w.output);
+    add_power(metrics, p, s, *d.accelerator, knowledge.cost, rate * w.output, running);
+    if (running < present) {
+      p.notes.push_back(message("{} of {} requests run at once in each replica; the others wait",
+                                running, present));
+    }
     CAIRN_TRY(p.money, count_money(d, p.power, rate * w.output, terms, knowledge.prices));
   }
   p.metrics = metrics.take();
   if (p.announced) p.notes.push_back(message("announced hardware: figures are the vendor's"));
+  if (d.accelerator->devices_per_card > 1) {
+    p.notes.push_back(message("a card of {} is {} devices; figures are of {} devices on {} cards",
+                              d.accelerator->id, d.accelerator->devices_per_card,
+                              d.layout.devices(), d.accelerator->cards(d.layout.devices())));
+  }
+  if (d.layout.tp * d.layout.pp > 1 &&
+      d.accelerator->scale_up.topology != Topology::none &&
+      d.layout.tp * d.layout.pp > d.accelerator->scale_up.max_devices) {
+    p.notes.push_back(message("direct links join {} devices; more are timed through PCIe",
+                              d.accelerator->scale_up.max_devices));
+  }
   if (p.weights_approximate) {
     p.notes.push_back(message("the format's recipe is not public: a stand-in of about its size"));
   }

@@ -19,7 +19,7 @@ namespace cairn {
 struct Workload {
   double input = 512;
   double output = 128;
-  double concurrency = 1;        // requests in flight over the whole deployment
+  double concurrency = 1;        // requests in the whole deployment, running or waiting
   std::optional<double> rate;    // requests per second that must be served, instead
   std::int64_t context = 0;      // positions to reserve; 0: input + output
 };
@@ -57,6 +57,7 @@ struct CostTerms {
 
 struct CostFigures {
   std::optional<double> purchase;           // all cards, in the currency
+  std::optional<double> energy_per_hour;    // electricity under load
   std::optional<double> owned_per_hour;     // amortised cards and electricity
   std::optional<double> rented_per_hour;    // all cards
   std::optional<double> owned_per_mtok;     // per million output tokens
@@ -80,7 +81,7 @@ struct Prediction {
   std::string parameters;           // which kernel parameters were used
   MemoryEstimate memory;
   std::vector<Metric> metrics;      // empty where it does not fit
-  std::optional<PowerEstimate> power;   // of one card
+  std::optional<PowerEstimate> power;   // of one device
   CostFigures money;
   StepTime prefill;                 // of one prompt
   StepTime decode;                  // of the mean step
@@ -89,7 +90,8 @@ struct Prediction {
   [[nodiscard]] const Metric* metric(std::string_view name) const;
 };
 
-/// Predicts. The memory is always filled in; the metrics only where it fits.
+/// Predicts. Requests beyond those that the KV cache and the engine hold at once
+/// wait: they add to the time to the first token, not to the batch. The memory is always filled in; the metrics only where it fits.
 Result<Prediction> predict(const Deployment& deployment, const Workload& workload,
                            const CostTerms& terms, const Knowledge& knowledge);
 

@@ -45,8 +45,9 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
   CAIRN_TRY(const KernelParameters kernels,
             knowledge.cost.parameters(d.engine->id, *d.accelerator, d.kernels));
   CollectiveModel links;
-  if (d.layout.tp * d.layout.pp > 1) {
-    CAIRN_TRY(links, CollectiveModel::between(*d.accelerator, knowledge.cost));
+  const int joined = std::max(d.layout.tp * d.layout.pp, d.layout.ep);
+  if (joined > 1) {
+    CAIRN_TRY(links, CollectiveModel::between(*d.accelerator, joined, knowledge.cost));
   }
   CAIRN_TRY(const std::vector<Share> shares, divide(graph, d.layout));
   for (const Share& share : shares) {
