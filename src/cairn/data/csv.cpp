@@ -167,7 +167,7 @@ Result<std::string_view> Row::required(std::uint32_t column) const {
 Result<std::optional<double>> Row::number(std::uint32_t column) const {
   const std::string_view s = text(column);
   if (s.empty()) return std::optional<double>{};
-  if (const auto d = parse_number(s)) return std::optional<double>(*d);
+  if (const auto d = parse_number(s)) return d;
   return fail(error(column, "wrong type").want("a number"));
 }
 

@@ -183,7 +183,7 @@ std::string zsh_script(const ProgramSpec& program, const Translator& t) {
                                 const std::vector<std::string>& candidates) {
     std::vector<std::string> items;
     for (const std::string& candidate : candidates) {
-      const std::string full = words.empty() ? candidate : words + " " + candidate;
+      const std::string full = words.empty() ? candidate : fmt::format("{} {}", words, candidate);
       const CommandSpec* c = command_named(program, full);
       items.push_back(zsh_item(candidate, c != nullptr ? t.tr(c->summary) : ""));
     }
@@ -217,7 +217,7 @@ std::string fish_script(const ProgramSpec& program, const Translator& t) {
     const std::string where =
         fmt::format("complete -c {0} -n 'test \"$(__{0}_command)\" = \"{1}\"'", name, words);
     for (const std::string& candidate : candidates) {
-      const std::string full = words.empty() ? candidate : words + " " + candidate;
+      const std::string full = words.empty() ? candidate : fmt::format("{} {}", words, candidate);
       const CommandSpec* c = command_named(program, full);
       out += fmt::format("{} -f -a {} -d {}\n", where, candidate,
                          quoted(c != nullptr ? t.tr(c->summary) : ""));
