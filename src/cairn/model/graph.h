@@ -16,14 +16,40 @@ namespace cairn {
 /// What a tensor is for. Names follow GGUF's; quantisation recipes and layouts
 /// decide by role.
 enum class TensorRole : std::uint8_t {
-  token_embedding, position_embedding, output_norm, output,
-  attn_norm, attn_q, attn_k, attn_v, attn_output, attn_q_norm, attn_k_norm, attn_sinks,
-  attn_q_a, attn_q_a_norm, attn_q_b, attn_kv_a, attn_kv_a_norm, attn_k_b, attn_v_b,
-  post_attn_norm, ffn_norm, post_ffn_norm,
-  ffn_gate, ffn_up, ffn_down,
-  router, router_bias,
-  expert_gate, expert_up, expert_down,
-  shared_gate, shared_up, shared_down, shared_router,
+  token_embedding,
+  position_embedding,
+  output_norm,
+  output,
+  attn_norm,
+  attn_q,
+  attn_k,
+  attn_v,
+  attn_output,
+  attn_q_norm,
+  attn_k_norm,
+  attn_sinks,
+  attn_q_a,
+  attn_q_a_norm,
+  attn_q_b,
+  attn_kv_a,
+  attn_kv_a_norm,
+  attn_k_b,
+  attn_v_b,
+  post_attn_norm,
+  ffn_norm,
+  post_ffn_norm,
+  ffn_gate,
+  ffn_up,
+  ffn_down,
+  router,
+  router_bias,
+  expert_gate,
+  expert_up,
+  expert_down,
+  shared_gate,
+  shared_up,
+  shared_down,
+  shared_router,
   bias,
 };
 
@@ -34,9 +60,9 @@ struct Tensor {
   TensorRole role = TensorRole::bias;
   /// Of a bias: the matrix it is added to; else the role itself.
   TensorRole owner = TensorRole::bias;
-  std::int32_t layer = -1;     // -1: outside the layers
-  std::int64_t rows = 1;       // output features; vocabulary for embeddings
-  std::int64_t columns = 1;    // input features, contiguous in memory
+  std::int32_t layer = -1;   // -1: outside the layers
+  std::int64_t rows = 1;     // output features; vocabulary for embeddings
+  std::int64_t columns = 1;  // input features, contiguous in memory
   /// Stacked matrices of this shape: experts, or the heads of attn_k_b and
   /// attn_v_b, which GGUF stores one by one.
   std::int64_t experts = 1;
@@ -58,10 +84,10 @@ enum class OperatorKind : std::uint8_t {
 
 /// The work of one step: a batch of sequences, each adding tokens to a context.
 struct Step {
-  double sequences = 1;           // sequences in the batch
-  double tokens_per_sequence = 1; // new tokens each: 1 in decode, the chunk in prefill
-  double context = 0;             // positions already in the cache of each sequence
-  double output_tokens = 1;       // positions whose logits are wanted, in all
+  double sequences = 1;            // sequences in the batch
+  double tokens_per_sequence = 1;  // new tokens each: 1 in decode, the chunk in prefill
+  double context = 0;              // positions already in the cache of each sequence
+  double output_tokens = 1;        // positions whose logits are wanted, in all
 
   [[nodiscard]] double tokens() const { return sequences * tokens_per_sequence; }
 };
@@ -69,14 +95,14 @@ struct Step {
 struct Operator {
   OperatorKind kind = OperatorKind::elementwise;
   std::int32_t layer = -1;
-  std::int32_t tensor = -1;       // index in Graph::tensors; -1: no weight
-  std::int64_t input = 0;         // features per token in
-  std::int64_t output = 0;        // features per token out
-  std::int64_t experts = 1;       // of an expert_linear: how many there are ...
-  double experts_per_token = 1;   // ... and how many a token uses; a device's share of them
-                                  // under expert parallelism need not be whole
-  AttentionSpec attention = {};   // of an attention operator
-  bool output_only = false;       // runs only on the positions whose logits are wanted
+  std::int32_t tensor = -1;      // index in Graph::tensors; -1: no weight
+  std::int64_t input = 0;        // features per token in
+  std::int64_t output = 0;       // features per token out
+  std::int64_t experts = 1;      // of an expert_linear: how many there are ...
+  double experts_per_token = 1;  // ... and how many a token uses; a device's share of them
+                                 // under expert parallelism need not be whole
+  AttentionSpec attention = {};  // of an attention operator
+  bool output_only = false;      // runs only on the positions whose logits are wanted
 };
 
 struct Graph {
@@ -112,11 +138,11 @@ struct ParameterCount {
   /// and an input table of its own (a lookup). OpenAI, DeepSeek and Moonshot
   /// publish this number; Qwen adds the input table.
   std::int64_t active = 0;
-  std::int64_t embedding = 0;   // token and position tables, and the head if untied
+  std::int64_t embedding = 0;  // token and position tables, and the head if untied
   std::int64_t attention = 0;
-  std::int64_t dense_ffn = 0;   // dense and shared-expert feed-forward
-  std::int64_t experts = 0;     // routed experts and routers
-  std::int64_t norms = 0;       // over the hidden size, of queries and keys, of latents
+  std::int64_t dense_ffn = 0;  // dense and shared-expert feed-forward
+  std::int64_t experts = 0;    // routed experts and routers
+  std::int64_t norms = 0;      // over the hidden size, of queries and keys, of latents
 };
 ParameterCount count_parameters(const Graph& graph);
 
