@@ -60,8 +60,10 @@ int main(int argc, char** argv) {
     const std::string n = name;
     benchmark::RegisterBenchmark((n + "/step").c_str(), one_step, *times);
     benchmark::RegisterBenchmark((n + "/configuration").c_str(), one_configuration, *times);
-    benchmark::RegisterBenchmark((n + "/512 steps, closed form").c_str(), decode_closed_form, *times);
-    benchmark::RegisterBenchmark((n + "/512 steps, one by one").c_str(), decode_step_by_step, *times);
+    benchmark::RegisterBenchmark((n + "/512 steps, closed form").c_str(), decode_closed_form,
+                                 *times);
+    benchmark::RegisterBenchmark((n + "/512 steps, one by one").c_str(), decode_step_by_step,
+                                 *times);
   }
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -78,11 +78,13 @@ class Comparison {
     const auto measured = number(evidence, e["value"]);
     if (!measured) return;
     const auto accelerator = knowledge_->accelerators.find(catalogue_id(evidence.text(e["gpu"])));
-    if (!accelerator) return skip("card not in the catalogue: " + std::string(evidence.text(e["gpu"])));
+    if (!accelerator)
+      return skip("card not in the catalogue: " + std::string(evidence.text(e["gpu"])));
     const auto engine = knowledge_->engines.find(evidence.text(e["engine"]));
     if (!engine) return skip("engine not covered");
     const ModelInput* model = find_model(std::string(config.text(c["model_id"])));
-    if (model == nullptr) return skip("model family not covered: " + std::string(config.text(c["model_id"])));
+    if (model == nullptr)
+      return skip("model family not covered: " + std::string(config.text(c["model_id"])));
     DeploymentRequest request;
     request.accelerator = *accelerator;
     request.engine = *engine;

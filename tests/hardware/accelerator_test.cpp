@@ -27,11 +27,12 @@ Result<Accelerator> read(std::string_view text) {
 }
 
 TEST(ReadAccelerator, TakesWhatTheCostModelNeeds) {
-  const Accelerator a = must(read("id: x\nvendor: amd\nstatus: announced\nfigures:\n"
-                                  "  memory_gib: {value: 2}\n"
-                                  "  memory_bandwidth_gb_s: {value: 100}\n"
-                                  "  peak_fp16_matrix_tflops: {value: 3}\n"
-                                  "  peak_fp8_matrix_tflops: {value: null}\n"));
+  const Accelerator a =
+      must(read("id: x\nvendor: amd\nstatus: announced\nfigures:\n"
+                "  memory_gib: {value: 2}\n"
+                "  memory_bandwidth_gb_s: {value: 100}\n"
+                "  peak_fp16_matrix_tflops: {value: 3}\n"
+                "  peak_fp8_matrix_tflops: {value: null}\n"));
   EXPECT_EQ(a.memory, Bytes(2.0 * 1024 * 1024 * 1024));
   EXPECT_EQ(a.capacity(), a.memory);
   EXPECT_EQ(a.bandwidth, BytesPerSecond(1e11));
@@ -49,8 +50,7 @@ struct BadRecord {
 };
 
 TEST(ReadAccelerator, SaysFileLineAndFieldOfWhatIsWrong) {
-  constexpr const char* kNoMemory =
-      "id: x\nfigures:\n  memory_bandwidth_gb_s: {value: 1}\n";
+  constexpr const char* kNoMemory = "id: x\nfigures:\n  memory_bandwidth_gb_s: {value: 1}\n";
   const std::array<BadRecord, 7> cases{{
       {"name: x\nfigures: {}\n", "card.yaml:1", "id"},
       {"id: x\n", "card.yaml:1", "figures"},
@@ -70,17 +70,18 @@ TEST(ReadAccelerator, SaysFileLineAndFieldOfWhatIsWrong) {
 }
 
 TEST(ReadAccelerator, GivesTheFiguresOfOneOfTwoDevicesOnACard) {
-  const Accelerator a = must(read("id: x\nfigures:\n"
-                                  "  memory_gib: {value: 128}\n"
-                                  "  usable_memory_mib: {value: 131040}\n"
-                                  "  memory_bandwidth_gb_s: {value: 3200}\n"
-                                  "  compute_units: {value: 208}\n"
-                                  "  l2_mib: {value: 16}\n"
-                                  "  peak_fp16_matrix_tflops: {value: 362}\n"
-                                  "  board_power_w: {value: 560}\n"
-                                  "  scale_up_topology: {value: partial-mesh}\n"
-                                  "  scale_up_peer_gb_s: {value: 50}\n"
-                                  "  devices_per_card: {value: 2}\n"));
+  const Accelerator a =
+      must(read("id: x\nfigures:\n"
+                "  memory_gib: {value: 128}\n"
+                "  usable_memory_mib: {value: 131040}\n"
+                "  memory_bandwidth_gb_s: {value: 3200}\n"
+                "  compute_units: {value: 208}\n"
+                "  l2_mib: {value: 16}\n"
+                "  peak_fp16_matrix_tflops: {value: 362}\n"
+                "  board_power_w: {value: 560}\n"
+                "  scale_up_topology: {value: partial-mesh}\n"
+                "  scale_up_peer_gb_s: {value: 50}\n"
+                "  devices_per_card: {value: 2}\n"));
   EXPECT_EQ(a.memory, gib(64));
   EXPECT_EQ(a.capacity(), mib(65520));
   EXPECT_EQ(a.bandwidth, gb_per_s(1600));
@@ -107,13 +108,13 @@ TEST(PcieBandwidth, FollowsFromRateCodingAndLanes) {
     a.pcie_lanes = lanes;
     return a.pcie_bandwidth()->value() / 1e9;
   };
-  EXPECT_NEAR(rate(1, 16), 2.5 * 8 / 10 / 8 * 16, 1e-9);         // 4
-  EXPECT_NEAR(rate(2, 8), 5.0 * 8 / 10 / 8 * 8, 1e-9);           // 4
-  EXPECT_NEAR(rate(3, 16), 8.0 * 128 / 130 / 8 * 16, 0.01);      // 15.75
-  EXPECT_NEAR(rate(4, 16), 16.0 * 128 / 130 / 8 * 16, 0.02);     // 31.51
-  EXPECT_NEAR(rate(4, 8), 16.0 * 128 / 130 / 8 * 8, 0.01);       // 15.75
-  EXPECT_NEAR(rate(5, 16), 32.0 * 128 / 130 / 8 * 16, 0.03);     // 63.02
-  EXPECT_NEAR(rate(6, 16), 64.0 * 242 / 256 / 8 * 16, 0.03);     // 121.0
+  EXPECT_NEAR(rate(1, 16), 2.5 * 8 / 10 / 8 * 16, 1e-9);      // 4
+  EXPECT_NEAR(rate(2, 8), 5.0 * 8 / 10 / 8 * 8, 1e-9);        // 4
+  EXPECT_NEAR(rate(3, 16), 8.0 * 128 / 130 / 8 * 16, 0.01);   // 15.75
+  EXPECT_NEAR(rate(4, 16), 16.0 * 128 / 130 / 8 * 16, 0.02);  // 31.51
+  EXPECT_NEAR(rate(4, 8), 16.0 * 128 / 130 / 8 * 8, 0.01);    // 15.75
+  EXPECT_NEAR(rate(5, 16), 32.0 * 128 / 130 / 8 * 16, 0.03);  // 63.02
+  EXPECT_NEAR(rate(6, 16), 64.0 * 242 / 256 / 8 * 16, 0.03);  // 121.0
   a.pcie_generation = 7;
   EXPECT_FALSE(a.pcie_bandwidth().has_value());
   a.pcie_generation = 5;
@@ -131,9 +132,9 @@ TEST(Find, TakesIdsNamesAndAliasesHoweverTheyAreTyped) {
 }
 
 TEST(Find, NamesTheNearestOfAMisspeltName) {
-  for (const auto& [typed, meant] : {std::pair{"rx-7900-xtxx", "rx-7900-xtx"},
-                                     std::pair{"mi3000x", "mi300x"},
-                                     std::pair{"rtx-4009", "rtx-4090"}}) {
+  for (const auto& [typed, meant] :
+       {std::pair{"rx-7900-xtxx", "rx-7900-xtx"}, std::pair{"mi3000x", "mi300x"},
+        std::pair{"rtx-4009", "rtx-4090"}}) {
     const auto a = catalogue().find(typed);
     ASSERT_FALSE(a.has_value());
     EXPECT_EQ(a.error().kind, ErrorKind::not_found);
@@ -190,9 +191,8 @@ TEST(Catalogue, PeakOfMi355xFollowsFromItsUnits) {
 
 TEST(Catalogue, CoreCardsHaveEverythingTheCostModelReads) {
   for (const char* name :
-       {"rx-7900-xtx", "rx-7800-xt", "rx-9070-xt", "pro-w7900", "ai-pro-r9700",
-        "ryzen-ai-max-395", "mi210", "mi300x", "mi325x", "mi355x", "rtx-4090", "h100-sxm",
-        "h200-sxm", "b200-sxm"}) {
+       {"rx-7900-xtx", "rx-7800-xt", "rx-9070-xt", "pro-w7900", "ai-pro-r9700", "ryzen-ai-max-395",
+        "mi210", "mi300x", "mi325x", "mi355x", "rtx-4090", "h100-sxm", "h200-sxm", "b200-sxm"}) {
     const Accelerator& a = find(name);
     EXPECT_TRUE(a.is_gpu) << name;
     EXPECT_FALSE(a.target.empty()) << name;
@@ -202,8 +202,8 @@ TEST(Catalogue, CoreCardsHaveEverythingTheCostModelReads) {
     EXPECT_TRUE(a.board_power.has_value()) << name;
     EXPECT_LE(a.capacity(), a.memory) << name;
     EXPECT_GE(a.capacity(), a.memory * 0.7) << name;
-    for (const ComputeType t : {ComputeType::f32_vector, ComputeType::f16, ComputeType::bf16,
-                                ComputeType::int8}) {
+    for (const ComputeType t :
+         {ComputeType::f32_vector, ComputeType::f16, ComputeType::bf16, ComputeType::int8}) {
       ASSERT_TRUE(a.peak_of(t).has_value()) << name << " " << name_of(t);
     }
     EXPECT_GE(*a.peak_of(ComputeType::f16), *a.peak_of(ComputeType::f32_vector)) << name;

@@ -22,15 +22,17 @@ PriceBook book(const std::string& quotes) {
   documents.push_back(must(parse_csv(
       "accelerator,amount,currency,kind,provider,region,date,source_url,confirmed\n" + quotes,
       "prices/accelerators.csv")));
-  documents.push_back(must(parse_csv("currency,per_usd,date,source_url\n"
-                                     "CNY,7,2026-01-01,https://example.org\n"
-                                     "EUR,0.8,2026-01-01,https://example.org\n",
-                                     "prices/exchange_rates.csv")));
-  documents.push_back(must(parse_csv("region,usd_per_kwh,pue,date,source_url,note\n"
-                                     "World,0.2,,2026,https://example.org,residential average\n"
-                                     "World,,1.5,2026,https://example.org,business average PUE\n"
-                                     "World,0.1,,2026,https://example.org,business average\n",
-                                     "prices/electricity.csv")));
+  documents.push_back(
+      must(parse_csv("currency,per_usd,date,source_url\n"
+                     "CNY,7,2026-01-01,https://example.org\n"
+                     "EUR,0.8,2026-01-01,https://example.org\n",
+                     "prices/exchange_rates.csv")));
+  documents.push_back(
+      must(parse_csv("region,usd_per_kwh,pue,date,source_url,note\n"
+                     "World,0.2,,2026,https://example.org,residential average\n"
+                     "World,,1.5,2026,https://example.org,business average PUE\n"
+                     "World,0.1,,2026,https://example.org,business average\n",
+                     "prices/electricity.csv")));
   if (!write_image(path, documents)) throw std::runtime_error("no image");
   PriceBook out = must(PriceBook::load(must(Image::open(path))));
   std::remove(path.c_str());
@@ -134,7 +136,8 @@ TEST(Quotes, MistakesAreTold) {
 
 // The list prices that AMD and NVIDIA announced the cards with: RX 7900 XTX
 // (https://mybroadband.co.za/news/hardware/467523-amd-unveils-powerful-new-radeon-rx-7900-graphics-cards.html)
-// and RX 9070 XT (https://www.svethardware.cz/amd-uvadi-radeon-rx-9070-xt-s-vykonem-rtx-5070-ti-za-599-usd/61635).
+// and RX 9070 XT
+// (https://www.svethardware.cz/amd-uvadi-radeon-rx-9070-xt-s-vykonem-rtx-5070-ti-za-599-usd/61635).
 TEST(Data, CardsWithoutConfirmedStreetPricesCostTheirListPrice) {
   const PriceBook b = must(PriceBook::load(must(Image::open(CAIRN_IMAGE_FILE))));
   EXPECT_EQ(b.purchase("rx-7900-xtx")->amount, 999);

@@ -18,10 +18,10 @@
 namespace cairn {
 
 enum class ErrorKind : std::uint8_t {
-  bad_input,     // a file, option or value that is malformed or out of range
-  not_found,     // a name that is in no catalogue, a file that does not exist
-  unsupported,   // well formed, but beyond what the model covers: "cannot say"
-  io,            // the system refused: permission, disk, network
+  bad_input,    // a file, option or value that is malformed or out of range
+  not_found,    // a name that is in no catalogue, a file that does not exist
+  unsupported,  // well formed, but beyond what the model covers: "cannot say"
+  io,           // the system refused: permission, disk, network
 };
 
 struct Error {
@@ -84,11 +84,11 @@ using Result = std::expected<T, Error>;
 #define CAIRN_CONCAT(a, b) CAIRN_CONCAT_(a, b)
 /// Declares or assigns `lhs` from a Result expression, or returns its error.
 #define CAIRN_TRY(lhs, ...) CAIRN_TRY_(CAIRN_CONCAT(cairn_try_, __LINE__), lhs, __VA_ARGS__)
-#define CAIRN_TRY_(tmp, lhs, ...)                              \
-  auto tmp = (__VA_ARGS__);                                    \
-  if (!tmp) return std::unexpected(std::move(tmp).error());    \
+#define CAIRN_TRY_(tmp, lhs, ...)                           \
+  auto tmp = (__VA_ARGS__);                                 \
+  if (!tmp) return std::unexpected(std::move(tmp).error()); \
   lhs = *std::move(tmp)
 /// Evaluates a Result<void> expression, or returns its error.
-#define CAIRN_CHECK(...)                                                             \
-  if (auto cairn_check_ = (__VA_ARGS__); !cairn_check_)                              \
+#define CAIRN_CHECK(...)                                \
+  if (auto cairn_check_ = (__VA_ARGS__); !cairn_check_) \
   return std::unexpected(std::move(cairn_check_).error())

@@ -8,8 +8,8 @@ Result<CollectiveModel> CollectiveModel::between(const Accelerator& a, int devic
                                                  const CostData& data) {
   CollectiveModel out;
   const ScaleUp& s = a.scale_up;
-  const bool direct = s.topology != Topology::none && (s.per_device || s.per_peer) &&
-                      devices <= s.max_devices;
+  const bool direct =
+      s.topology != Topology::none && (s.per_device || s.per_peer) && devices <= s.max_devices;
   if (direct) {
     out.topology_ = s.topology;
     out.link_ = s.link;

@@ -27,41 +27,41 @@ struct Prior {
 /// The compute type is the kernel's, not the weight's: llama.cpp's MMQ multiplies
 /// int8, dequantise + BLAS multiplies fp16.
 struct MatmulPath {
-  std::string kernel;               // "mmq", "hipblaslt", "coopmat" ...
+  std::string kernel;  // "mmq", "hipblaslt", "coopmat" ...
   ComputeType compute = ComputeType::f16;
-  Prior efficiency;                 // of the peak rate, for a large well-shaped product
-  double half_tokens = 0;           // tokens at which half of that is reached
-  double tile_rows = 128;           // macro-tile: output features ...
-  double tile_tokens = 128;         // ... by tokens
-  double split_k = 1;               // ways a product may be cut along the inner dimension
-  double max_tokens = 1e9;          // larger products take the next path of their type
+  Prior efficiency;          // of the peak rate, for a large well-shaped product
+  double half_tokens = 0;    // tokens at which half of that is reached
+  double tile_rows = 128;    // macro-tile: output features ...
+  double tile_tokens = 128;  // ... by tokens
+  double split_k = 1;        // ways a product may be cut along the inner dimension
+  double max_tokens = 1e9;   // larger products take the next path of their type
   /// Experts are not grouped into one kernel but run one after the other, each at
   /// this cost; zero where they are grouped.
   Seconds expert_launch{};
 };
 
 struct KernelParameters {
-  std::string id;                   // "llama.cpp on rdna3"
+  std::string id;  // "llama.cpp on rdna3"
   /// Given for this architecture, for a relative of it, or for any device.
   enum class Scope : std::uint8_t { architecture, vendor, any } scope = Scope::any;
 
   // Fixed costs.
-  Prior launch;                     // seconds between dependent kernels, per operator
-  Prior step;                       // host seconds per step (scheduling, sampling, sync)
-  Prior sequence;                   // host seconds per sequence and step
+  Prior launch;    // seconds between dependent kernels, per operator
+  Prior step;      // host seconds per step (scheduling, sampling, sync)
+  Prior sequence;  // host seconds per sequence and step
 
   // Memory-bound work.
-  Prior memory_efficiency;          // of peak bandwidth, streaming weights
-  Prior vector_efficiency;          // of the fp32 vector rate, unpacking quantised weights
-  double matvec_tokens = 8;         // up to this many tokens weights are streamed by a
-                                    // matrix-vector kernel, which unpacks for every token
-  double cache_speedup = 1;         // bandwidth of the last-level cache over memory
+  Prior memory_efficiency;   // of peak bandwidth, streaming weights
+  Prior vector_efficiency;   // of the fp32 vector rate, unpacking quantised weights
+  double matvec_tokens = 8;  // up to this many tokens weights are streamed by a
+                             // matrix-vector kernel, which unpacks for every token
+  double cache_speedup = 1;  // bandwidth of the last-level cache over memory
 
   // Attention.
-  Prior attention_decode;           // of peak bandwidth, reading the KV cache
-  Prior attention_prefill;          // of the peak of `attention_compute`
+  Prior attention_decode;   // of peak bandwidth, reading the KV cache
+  Prior attention_prefill;  // of the peak of `attention_compute`
   ComputeType attention_compute = ComputeType::f16;
-  double attention_tokens = 64;     // queries at which prefill reaches half its rate
+  double attention_tokens = 64;  // queries at which prefill reaches half its rate
 
   // Matrix products by storage type.
   struct TypedPath {
@@ -82,21 +82,21 @@ struct KernelParameters {
 /// the engine's reference configuration.
 struct KernelOptions {
   bool flash_attention = true;
-  std::optional<bool> hipblaslt;   // llama.cpp on HIP: BLAS calls go to hipBLASLt
-  std::optional<bool> rocwmma;     // ... flash attention built with rocWMMA
+  std::optional<bool> hipblaslt;      // llama.cpp on HIP: BLAS calls go to hipBLASLt
+  std::optional<bool> rocwmma;        // ... flash attention built with rocWMMA
   std::optional<std::int64_t> build;  // build number, as in "b9187"
 };
 
 /// Parameters of links: latency of one hop and the share of the peak that
 /// collectives reach.
 struct LinkParameters {
-  Prior latency;      // seconds per step of an algorithm
-  Prior efficiency;   // of the link's peak
+  Prior latency;     // seconds per step of an algorithm
+  Prior efficiency;  // of the link's peak
 };
 
 struct PowerParameters {
-  Prior memory_bound;   // share of (board - idle) power drawn while streaming memory
-  Prior compute_bound;  // ... while the matrix units are busy
+  Prior memory_bound;          // share of (board - idle) power drawn while streaming memory
+  Prior compute_bound;         // ... while the matrix units are busy
   double idle_fraction = 0.1;  // of board power, where the catalogue has no idle figure
 };
 
@@ -105,8 +105,8 @@ class CostData {
   static Result<CostData> load(const Image& image);
 
   /// The parameters for an engine on a device: those of its target (gfx1151,
-  /// sm_80) or architecture, else of its vendor, else the engine's general ones, with the variants that the
-  /// options ask for applied in order. An error if the engine has none.
+  /// sm_80) or architecture, else of its vendor, else the engine's general ones, with the variants
+  /// that the options ask for applied in order. An error if the engine has none.
   [[nodiscard]] Result<KernelParameters> parameters(std::string_view engine,
                                                     const Accelerator& accelerator,
                                                     const KernelOptions& options) const;

@@ -35,8 +35,8 @@ struct Work {
 
 // Matrices read and bytes moved by a linear operator: each weight once, the
 // activations in and out.
-Work linear_work(const Operator& op, const TensorType& type, const Step& step,
-                 const DeviceModel& d, double matrices, bool matvec) {
+Work linear_work(const Operator& op, const TensorType& type, const Step& step, const DeviceModel& d,
+                 double matrices, bool matvec) {
   Work w;
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
   const auto in = static_cast<double>(op.input);
@@ -57,9 +57,8 @@ constexpr double kSmallestTile = 16;
 Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& step,
                        const DeviceModel& d, double matrices) {
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
-  const double per_matrix =
-      std::max(kSmallestTile, tokens * static_cast<double>(op.experts_per_token) /
-                                  std::max(1.0, matrices));
+  const double per_matrix = std::max(
+      kSmallestTile, tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices));
   const double rows = static_cast<double>(op.output) * matrices;
   const double ramp = per_matrix / (per_matrix + path.half_tokens);
   const double fill = tile_utilisation(rows, per_matrix, static_cast<double>(op.input), path,
@@ -72,9 +71,8 @@ Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& s
 // wider than 256 (MLA's latent has 576) halve the tile as often as they are wider.
 double head_share(const AttentionSpec& a) {
   constexpr double kWidest = 256;
-  const auto width = static_cast<double>(a.kind == AttentionKind::mla
-                                             ? a.kv_lora_rank + a.qk_rope_head_dim
-                                             : a.head_dim);
+  const auto width = static_cast<double>(
+      a.kind == AttentionKind::mla ? a.kv_lora_rank + a.qk_rope_head_dim : a.head_dim);
   return std::min(1.0, kWidest / std::max(1.0, width));
 }
 
@@ -82,19 +80,23 @@ double head_share(const AttentionSpec& a) {
 
 std::string_view name_of(Limit limit) {
   switch (limit) {
-    case Limit::compute: return "compute";
-    case Limit::memory: return "memory";
-    case Limit::unpack: return "unpack";
-    case Limit::launch: return "launch";
+    case Limit::compute:
+      return "compute";
+    case Limit::memory:
+      return "memory";
+    case Limit::unpack:
+      return "unpack";
+    case Limit::launch:
+      return "launch";
   }
   return "launch";
 }
 
 FlopsPerSecond DeviceModel::peak(ComputeType type) const {
   // A kernel falls back along this chain where a device lacks the type.
-  constexpr std::array<ComputeType, 6> kWider{ComputeType::fp4, ComputeType::fp6, ComputeType::fp8,
-                                              ComputeType::bf16, ComputeType::f16,
-                                              ComputeType::f16_vector};
+  constexpr std::array<ComputeType, 6> kWider{ComputeType::fp4, ComputeType::fp6,
+                                              ComputeType::fp8, ComputeType::bf16,
+                                              ComputeType::f16, ComputeType::f16_vector};
   if (const auto p = accelerator->peak_of(type)) return *p;
   auto it = std::ranges::find(kWider, type);
   if (it == kWider.end()) it = std::ranges::find(kWider, ComputeType::bf16);
@@ -170,9 +172,9 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
       memory_efficiency = k.attention_decode.value;
       // The heads that share a KV head fill a tile of queries together.
       const AttentionSpec& a = op.attention;
-      const double shared = a.kind == AttentionKind::mla ? static_cast<double>(a.heads)
-                                                         : static_cast<double>(a.heads) /
-                                                               static_cast<double>(a.kv_heads);
+      const double shared = a.kind == AttentionKind::mla
+                                ? static_cast<double>(a.heads)
+                                : static_cast<double>(a.heads) / static_cast<double>(a.kv_heads);
       const double queries = step.tokens_per_sequence * shared;
       const double ramp = queries / (queries + k.attention_tokens);
       if (step.tokens_per_sequence > 1) {

@@ -43,7 +43,7 @@ struct OperatorTime {
 struct DeviceModel {
   const Accelerator* accelerator = nullptr;
   KernelParameters kernels;
-  double activation_bytes = 2;   // per element between operators: 4 in llama.cpp, 2 in vLLM
+  double activation_bytes = 2;  // per element between operators: 4 in llama.cpp, 2 in vLLM
   bool flash_attention = true;
   bool graph_capture = true;
 

@@ -19,8 +19,8 @@ namespace cairn {
 
 struct PowerEstimate {
   Watts idle{};
-  Watts load{};       // mean over the step
-  double sigma = 0;   // of the logarithm of `load`
+  Watts load{};      // mean over the step
+  double sigma = 0;  // of the logarithm of `load`
 };
 
 /// Nothing where the catalogue has no board power.

@@ -9,25 +9,33 @@ namespace {
 
 TimeClass class_of(const Operator& op, const Tensor* tensor) {
   switch (op.kind) {
-    case OperatorKind::embedding: return TimeClass::head;
-    case OperatorKind::attention: return TimeClass::attention;
+    case OperatorKind::embedding:
+      return TimeClass::head;
+    case OperatorKind::attention:
+      return TimeClass::attention;
     case OperatorKind::expert_linear:
-    case OperatorKind::router: return TimeClass::experts;
+    case OperatorKind::router:
+      return TimeClass::experts;
     case OperatorKind::norm:
-    case OperatorKind::elementwise: return TimeClass::other;
-    case OperatorKind::linear: break;
+    case OperatorKind::elementwise:
+      return TimeClass::other;
+    case OperatorKind::linear:
+      break;
   }
   if (tensor == nullptr) return TimeClass::other;
   switch (tensor->role) {
     case TensorRole::output:
-    case TensorRole::token_embedding: return TimeClass::head;
+    case TensorRole::token_embedding:
+      return TimeClass::head;
     case TensorRole::ffn_gate:
     case TensorRole::ffn_up:
     case TensorRole::ffn_down:
     case TensorRole::shared_gate:
     case TensorRole::shared_up:
-    case TensorRole::shared_down: return TimeClass::dense_ffn;
-    default: return TimeClass::attention_linear;
+    case TensorRole::shared_down:
+      return TimeClass::dense_ffn;
+    default:
+      return TimeClass::attention_linear;
   }
 }
 
@@ -58,8 +66,10 @@ bool streams(OperatorKind kind) {
 
 std::string_view name_of(TimeClass c) {
   constexpr std::array<std::string_view, kTimeClasses> kNames{
-      "attention projections", "attention", "dense feed-forward", "experts",
-      "embedding and head",    "norms and activations", "communication", "host"};
+      "attention projections", "attention",
+      "dense feed-forward",    "experts",
+      "embedding and head",    "norms and activations",
+      "communication",         "host"};
   return kNames[static_cast<std::size_t>(c)];
 }
 
@@ -121,8 +131,8 @@ Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
   if (share_.tp > 1) {
     total += all_reduces_ * links_.all_reduce(activations, share_.tp);
     if (share_.head) {
-      total += links_.all_gather(
-          Bytes(step.output_tokens * vocabulary_ * device_.activation_bytes), share_.tp);
+      total += links_.all_gather(Bytes(step.output_tokens * vocabulary_ * device_.activation_bytes),
+                                 share_.tp);
     }
     fixed += all_reduces_ * links_.latency();
   }
@@ -137,14 +147,13 @@ Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
 StepTime StepModel::time(const Step& step) const {
   StepTime out;
   for (const OperatorGroup& g : groups_) {
-    const OperatorTime t =
-        time_operator(g.op, g.type, *kv_.type, step, device_, weight_bytes_);
+    const OperatorTime t = time_operator(g.op, g.type, *kv_.type, step, device_, weight_bytes_);
     const Seconds all = t.total * g.count;
     out.total += all;
     out.by_class[static_cast<std::size_t>(g.time_class)] += all;
     const Seconds busy = (t.total - t.launch) * g.count;
     (t.limit == Limit::compute || t.limit == Limit::unpack ? out.compute_bound
-                                                            : out.memory_bound) += busy;
+                                                           : out.memory_bound) += busy;
     out.fixed += t.launch * g.count;
     out.flops += t.flops * g.count;
     out.bytes += t.bytes * g.count;

@@ -25,11 +25,11 @@ enum class TimeClass : std::uint8_t {
   attention_linear,  // q, k, v and output projections
   attention,         // scores and values over the KV cache
   dense_ffn,
-  experts,           // routed experts and routers
-  head,              // embedding and output head
-  other,             // norms, activations, rope
+  experts,  // routed experts and routers
+  head,     // embedding and output head
+  other,    // norms, activations, rope
   communication,
-  host,              // fixed time per step and per sequence
+  host,  // fixed time per step and per sequence
 };
 constexpr std::size_t kTimeClasses = 8;
 std::string_view name_of(TimeClass c);
@@ -51,14 +51,14 @@ struct StepTime {
 struct OperatorGroup {
   Operator op;
   const TensorType* type = nullptr;
-  std::string name;       // "attn_q", "ffn_down_exps", "attention" ...
+  std::string name;  // "attn_q", "ffn_down_exps", "attention" ...
   TimeClass time_class = TimeClass::other;
-  double count = 1;       // how many operators are alike
+  double count = 1;  // how many operators are alike
 };
 
 struct GroupTime {
   const OperatorGroup* group = nullptr;
-  OperatorTime time;      // of one operator
+  OperatorTime time;  // of one operator
 };
 
 class StepModel {
@@ -84,7 +84,7 @@ class StepModel {
   Layout layout_;
   Share share_;
   double hidden_ = 0;
-  double all_reduces_ = 0;      // per step on this device
+  double all_reduces_ = 0;  // per step on this device
   double expert_layers_ = 0;
   double vocabulary_ = 0;
   Bytes weight_bytes_{};

@@ -27,13 +27,20 @@ Result<T> keyed(Result<T> result, std::string_view key) {
 
 std::string_view describe(NodeKind kind) {
   switch (kind) {
-    case NodeKind::null: return "null";
-    case NodeKind::boolean: return "true or false";
-    case NodeKind::integer: return "a whole number";
-    case NodeKind::number: return "a number";
-    case NodeKind::string: return "a string";
-    case NodeKind::sequence: return "a list";
-    case NodeKind::mapping: return "a mapping";
+    case NodeKind::null:
+      return "null";
+    case NodeKind::boolean:
+      return "true or false";
+    case NodeKind::integer:
+      return "a whole number";
+    case NodeKind::number:
+      return "a number";
+    case NodeKind::string:
+      return "a string";
+    case NodeKind::sequence:
+      return "a list";
+    case NodeKind::mapping:
+      return "a mapping";
   }
   return "a value";
 }
@@ -47,13 +54,19 @@ std::string Node::where() const {
 std::string Node::text() const {
   const NodeRecord& r = record();
   switch (r.kind) {
-    case NodeKind::null: return "null";
-    case NodeKind::boolean: return r.payload != 0 ? "true" : "false";
-    case NodeKind::integer: return fmt::format("{}", std::bit_cast<std::int64_t>(r.payload));
-    case NodeKind::number: return fmt::format("{}", std::bit_cast<double>(r.payload));
-    case NodeKind::string: return std::string(text_of(r));
+    case NodeKind::null:
+      return "null";
+    case NodeKind::boolean:
+      return r.payload != 0 ? "true" : "false";
+    case NodeKind::integer:
+      return fmt::format("{}", std::bit_cast<std::int64_t>(r.payload));
+    case NodeKind::number:
+      return fmt::format("{}", std::bit_cast<double>(r.payload));
+    case NodeKind::string:
+      return std::string(text_of(r));
     case NodeKind::sequence:
-    case NodeKind::mapping: return std::string(describe(r.kind));
+    case NodeKind::mapping:
+      return std::string(describe(r.kind));
   }
   return {};
 }
@@ -93,9 +106,7 @@ Result<bool> Node::boolean() const {
   return record().payload != 0;
 }
 
-std::uint32_t Node::size() const {
-  return is_sequence() || is_mapping() ? record().count() : 0;
-}
+std::uint32_t Node::size() const { return is_sequence() || is_mapping() ? record().count() : 0; }
 
 Node Node::at(std::uint32_t i) const { return {document_, record().first() + i}; }
 
@@ -150,8 +161,10 @@ Result<std::int64_t> Node::get_integer(std::string_view key, std::int64_t low,
                                        std::int64_t high) const {
   CAIRN_TRY(const std::int64_t value, get<std::int64_t>(key));
   if (value < low || value > high) {
-    return fail(required(key)->error("out of range").in(std::string(key)).want(
-        fmt::format("{} to {}", low, high)));
+    return fail(required(key)
+                    ->error("out of range")
+                    .in(std::string(key))
+                    .want(fmt::format("{} to {}", low, high)));
   }
   return value;
 }
@@ -164,8 +177,10 @@ Result<std::int64_t> Node::get_integer_or(std::string_view key, std::int64_t fal
 Result<double> Node::get_number(std::string_view key, double low, double high) const {
   CAIRN_TRY(const double value, get<double>(key));
   if (value < low || value > high) {
-    return fail(required(key)->error("out of range").in(std::string(key)).want(
-        fmt::format("{} to {}", low, high)));
+    return fail(required(key)
+                    ->error("out of range")
+                    .in(std::string(key))
+                    .want(fmt::format("{} to {}", low, high)));
   }
   return value;
 }
@@ -257,9 +272,8 @@ Result<void> DocumentBuilder::boolean(bool value, std::uint32_t line) {
   return add({.payload = value ? 1ULL : 0ULL, .line = line, .kind = NodeKind::boolean});
 }
 Result<void> DocumentBuilder::integer(std::int64_t value, std::uint32_t line) {
-  return add({.payload = std::bit_cast<std::uint64_t>(value),
-              .line = line,
-              .kind = NodeKind::integer});
+  return add(
+      {.payload = std::bit_cast<std::uint64_t>(value), .line = line, .kind = NodeKind::integer});
 }
 Result<void> DocumentBuilder::number(double value, std::uint32_t line) {
   return add(
@@ -310,8 +324,7 @@ Result<void> DocumentBuilder::close() {
       keys.emplace_back(std::string_view(s.text).substr(k.first(), k.count()), k.line);
     }
     std::ranges::stable_sort(keys, {}, [](const auto& k) { return k.first; });
-    const auto twin =
-        std::ranges::adjacent_find(keys, {}, [](const auto& k) { return k.first; });
+    const auto twin = std::ranges::adjacent_find(keys, {}, [](const auto& k) { return k.first; });
     if (twin != keys.end()) {
       return fail(bad_input("the same key twice")
                       .at(fmt::format("{}:{}", s.name, std::next(twin)->second))
@@ -344,8 +357,8 @@ Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
   while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
     out.append(buffer, static_cast<std::size_t>(in.gcount()));
     if (out.size() > limit) {
-      return fail(bad_input("file too large").at(path).want(
-          fmt::format("at most {} bytes", limit)));
+      return fail(
+          bad_input("file too large").at(path).want(fmt::format("at most {} bytes", limit)));
     }
   }
   if (in.bad()) return fail(io_error("cannot read the file").at(path));

@@ -65,8 +65,8 @@ Result<void> plain_scalar(DocumentBuilder& b, std::string_view s, const std::str
   const auto r = std::from_chars(body.data(), end, d);
   if (r.ptr != end) return b.string(s, line);
   if (r.ec != std::errc() || !std::isfinite(d)) {
-    return fail(bad_input("number out of range").at(place).got(s).want(
-        "a number that a double can hold"));
+    return fail(
+        bad_input("number out of range").at(place).got(s).want("a number that a double can hold"));
   }
   return b.number(d, line);
 }
@@ -77,7 +77,8 @@ std::string_view to_view(const yaml_char_t* p, std::size_t n) {
 
 class YamlReader {
  public:
-  YamlReader(std::string name, ParseLimits limits) : name_(name), builder_(std::move(name), limits) {}
+  YamlReader(std::string name, ParseLimits limits)
+      : name_(name), builder_(std::move(name), limits) {}
 
   Result<Document> read(std::string_view text) {
     std::unique_ptr<yaml_parser_t, ParserDeleter> parser(new yaml_parser_t{});
@@ -90,8 +91,9 @@ class YamlReader {
       if (!event.next(parser.get())) {
         const auto line = static_cast<std::uint32_t>(parser->problem_mark.line + 1);
         const char* problem = parser->problem != nullptr ? parser->problem : "unreadable";
-        return fail(bad_input("not valid YAML").at(place(line)).want(
-            std::string("well-formed YAML: ") + problem));
+        return fail(bad_input("not valid YAML")
+                        .at(place(line))
+                        .want(std::string("well-formed YAML: ") + problem));
       }
       if (event.get().type == YAML_STREAM_END_EVENT) break;
       CAIRN_CHECK(take(event));
@@ -115,7 +117,8 @@ class YamlReader {
         return {};
       case YAML_ALIAS_EVENT:
         return fail(bad_input("aliases are not accepted").at(place(line)));
-      case YAML_SCALAR_EVENT: return scalar(e, line);
+      case YAML_SCALAR_EVENT:
+        return scalar(e, line);
       case YAML_SEQUENCE_START_EVENT:
         CAIRN_CHECK(plain(e.data.sequence_start.anchor, e.data.sequence_start.tag, line));
         return open(NodeKind::sequence, line);
@@ -126,7 +129,8 @@ class YamlReader {
       case YAML_MAPPING_END_EVENT:
         expects_key_.pop_back();
         return builder_.close();
-      default: return {};
+      default:
+        return {};
     }
   }
 

@@ -30,8 +30,8 @@ class Figures {
     if (!figure) return std::optional<double>{};
     CAIRN_TRY(const std::optional<double> value, figure->get_optional<double>("value"));
     if (value && !(*value >= 0 && *value < 1e9)) {
-      return fail(figure->required("value")->error("out of range").in(std::string(key)).want(
-          "0 to 1e9"));
+      return fail(
+          figure->required("value")->error("out of range").in(std::string(key)).want("0 to 1e9"));
     }
     return value;
   }
@@ -61,8 +61,9 @@ Result<Status> read_status(Node record) {
   if (*text == "shipping") return Status::shipping;
   if (*text == "announced") return Status::announced;
   if (*text == "end-of-life") return Status::end_of_life;
-  return fail(record.required("status")->error("unknown status").want(
-      "shipping, announced or end-of-life"));
+  return fail(record.required("status")
+                  ->error("unknown status")
+                  .want("shipping, announced or end-of-life"));
 }
 
 template <class Unit>
@@ -157,10 +158,14 @@ std::string_view name_of(ComputeType type) {
 
 std::string_view name_of(Status status) {
   switch (status) {
-    case Status::shipping: return "shipping";
-    case Status::announced: return "announced";
-    case Status::end_of_life: return "end-of-life";
-    case Status::unknown: return "unknown";
+    case Status::shipping:
+      return "shipping";
+    case Status::announced:
+      return "announced";
+    case Status::end_of_life:
+      return "end-of-life";
+    case Status::unknown:
+      return "unknown";
   }
   return "unknown";
 }

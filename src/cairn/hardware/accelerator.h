@@ -37,20 +37,20 @@ std::string_view name_of(Status status);
 
 /// How devices of one node reach each other without the host.
 enum class Topology : std::uint8_t {
-  none,       // through the host's PCIe
-  full_mesh,  // a direct link to every peer (xGMI)
+  none,          // through the host's PCIe
+  full_mesh,     // a direct link to every peer (xGMI)
   partial_mesh,  // direct links to some peers only (xGMI of MI250)
-  switched,   // full rate to any peer (NVSwitch)
-  bridge,     // pairs (NVLink bridge)
+  switched,      // full rate to any peer (NVSwitch)
+  bridge,        // pairs (NVLink bridge)
 };
 
 /// Device-to-device links of a node.
 struct ScaleUp {
   Topology topology = Topology::none;
-  std::string link;                         // "infinity-fabric", "nvlink"
-  std::optional<BytesPerSecond> per_device; // one direction, all links of a device
-  std::optional<BytesPerSecond> per_peer;   // one direction, to one peer
-  int max_devices = 1;                      // that the links join
+  std::string link;                          // "infinity-fabric", "nvlink"
+  std::optional<BytesPerSecond> per_device;  // one direction, all links of a device
+  std::optional<BytesPerSecond> per_peer;    // one direction, to one peer
+  int max_devices = 1;                       // that the links join
 };
 
 /// One device as software sees it. A card of two dies (MI250) is two devices: the
@@ -66,18 +66,18 @@ struct Accelerator {
   /// Cannot run without being told so: CPUs and whole racks of the catalogue.
   bool is_gpu = true;
 
-  int devices_per_card = 1;   // what is bought is a card
-  int compute_units = 0;      // CUs (AMD) or SMs (NVIDIA)
+  int devices_per_card = 1;  // what is bought is a card
+  int compute_units = 0;     // CUs (AMD) or SMs (NVIDIA)
   Hertz boost_clock{};
-  Bytes memory{};             // what the vendor sells
+  Bytes memory{};                      // what the vendor sells
   std::optional<Bytes> usable_memory;  // what the driver reports
   BytesPerSecond bandwidth{};
   Bytes l2{};
-  Bytes last_level_cache{};   // Infinity Cache; 0 where there is none or it is unknown
+  Bytes last_level_cache{};  // Infinity Cache; 0 where there is none or it is unknown
   std::array<std::optional<FlopsPerSecond>, kComputeTypes> peak{};
   std::optional<Watts> board_power;
   std::optional<Watts> idle_power;
-  int pcie_generation = 0;    // 0: unknown
+  int pcie_generation = 0;  // 0: unknown
   int pcie_lanes = 0;
   ScaleUp scale_up;
   bool unified_memory = false;  // an APU: the device memory is the host's

@@ -29,15 +29,15 @@ Result<AcceleratorCatalogue> AcceleratorCatalogue::load(const Image& image) {
 
 Result<const Accelerator*> AcceleratorCatalogue::find(std::string_view name) const {
   const std::string wanted = normalise_name(name);
-  const auto it = std::ranges::lower_bound(names_, wanted, {}, [](const auto& n) -> const auto& {
-    return n.first;
-  });
+  const auto it = std::ranges::lower_bound(names_, wanted, {},
+                                           [](const auto& n) -> const auto& { return n.first; });
   if (it != names_.end() && it->first == wanted) return &accelerators_[it->second];
   std::vector<std::string> known;
   for (const auto& entry : names_) known.push_back(entry.first);
   const auto near = nearest_names(wanted, known);
   Error error = not_found("unknown accelerator").got(name);
-  if (!near.empty()) error.expected = fmt::format("an accelerator such as {}", fmt::join(near, ", "));
+  if (!near.empty())
+    error.expected = fmt::format("an accelerator such as {}", fmt::join(near, ", "));
   return fail(std::move(error));
 }
 

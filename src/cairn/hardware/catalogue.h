@@ -25,9 +25,9 @@ class AcceleratorCatalogue {
 
  private:
   std::vector<Accelerator> accelerators_;
-  std::vector<Node> records_;  // as accelerators_
+  std::vector<Node> records_;                               // as accelerators_
   std::vector<std::pair<std::string, std::size_t>> names_;  // normalised, sorted
-  std::optional<Image> image_;  // keeps the records mapped
+  std::optional<Image> image_;                              // keeps the records mapped
 };
 
 }  // namespace cairn

@@ -20,7 +20,6 @@ constexpr std::array<std::pair<PriceKind, std::string_view>, 5> kKinds{{
     {PriceKind::cloud_spot, "cloud-spot"},
 }};
 
-
 Result<Price> read_price(const Row& row, std::span<const std::uint32_t> c) {
   Price out;
   CAIRN_TRY(const std::string_view accelerator, row.required(c[0]));
@@ -58,8 +57,8 @@ Result<std::vector<std::uint32_t>> columns(const Table& table,
 Result<std::vector<Price>> read_prices(const Image& image) {
   CAIRN_TRY(const Node root, image.root("prices/accelerators.csv"));
   CAIRN_TRY(const Table table, Table::from(root));
-  constexpr std::array<std::string_view, 9> kNames{"accelerator", "amount", "currency",
-                                                   "kind",        "provider", "region",
+  constexpr std::array<std::string_view, 9> kNames{"accelerator", "amount",     "currency",
+                                                   "kind",        "provider",   "region",
                                                    "date",        "source_url", "confirmed"};
   CAIRN_TRY(const auto c, columns(table, kNames));
   std::vector<Price> out;
@@ -159,9 +158,8 @@ std::optional<Price> PriceBook::purchase(std::string_view accelerator) const {
   for (const bool confirmed : {true, false}) {
     for (const PriceKind kind : {PriceKind::street, PriceKind::msrp}) {
       std::vector<const Price*> quotes = of(accelerator);
-      std::erase_if(quotes, [&](const Price* p) {
-        return p->kind != kind || p->confirmed != confirmed;
-      });
+      std::erase_if(quotes,
+                    [&](const Price* p) { return p->kind != kind || p->confirmed != confirmed; });
       if (auto price = median(newest(std::move(quotes)))) return price;
     }
   }
@@ -180,8 +178,7 @@ std::optional<Price> PriceBook::rental(std::string_view accelerator) const {
   return median(std::move(quotes));
 }
 
-Result<double> PriceBook::convert(double amount, std::string_view from,
-                                  std::string_view to) const {
+Result<double> PriceBook::convert(double amount, std::string_view from, std::string_view to) const {
   const auto rate = [this](std::string_view currency) -> Result<double> {
     if (currency == "USD") return 1.0;
     const auto it = std::ranges::find(rates_, currency, &ExchangeRate::currency);

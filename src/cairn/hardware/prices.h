@@ -21,7 +21,7 @@ struct Price {
   PriceKind kind = PriceKind::street;
   std::string provider;
   std::string region;
-  std::string date;         // YYYY-MM-DD or shorter; empty where the source has none
+  std::string date;  // YYYY-MM-DD or shorter; empty where the source has none
   std::string source;
   bool confirmed = true;
 };

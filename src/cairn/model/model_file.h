@@ -32,8 +32,8 @@ struct LoadedModel {
 
 /// A GGUF file (any part of a split one), a folder with config.json and perhaps
 /// safetensors, or a config.json. A .safetensors file is read with the config.json
-/// and the other files of the checkpoint beside it. What else a path may be is an error that says so; so
-/// is a checkpoint that is not that of its configuration.
+/// and the other files of the checkpoint beside it. What else a path may be is an error that says
+/// so; so is a checkpoint that is not that of its configuration.
 Result<LoadedModel> load_model_path(const std::string& path, const TensorTypes& types,
                                     const WeightFormats& formats);
 

@@ -59,8 +59,8 @@ Result<std::vector<Compared>> compare(const ModelInput* model, const ComparisonR
     Compared c;
     c.accelerator = accelerator;
     if (const auto quote = knowledge.prices.purchase(accelerator->id)) {
-      CAIRN_TRY(const double price, knowledge.prices.convert(quote->amount, quote->currency,
-                                                             request.terms.currency));
+      CAIRN_TRY(const double price,
+                knowledge.prices.convert(quote->amount, quote->currency, request.terms.currency));
       c.price = price;
       const double memory = in_gib(accelerator->memory) * accelerator->devices_per_card;
       if (price > 0) c.memory_per_1000 = memory / price * 1000;

@@ -12,9 +12,9 @@ namespace cairn {
 
 struct ComparisonRequest {
   std::vector<const Accelerator*> accelerators;
-  DeploymentRequest settings;          // engine: null for each card's default
-  std::optional<Layout> layout;        // nothing: as few cards as hold the model
-  std::optional<std::int64_t> cards;   // cards of each kind, where no layout is given
+  DeploymentRequest settings;         // engine: null for each card's default
+  std::optional<Layout> layout;       // nothing: as few cards as hold the model
+  std::optional<std::int64_t> cards;  // cards of each kind, where no layout is given
   Workload workload;
   CostTerms terms;
 };

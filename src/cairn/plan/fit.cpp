@@ -86,8 +86,8 @@ Result<std::vector<Fit>> fit(const ModelInput& model, const FitRequest& request,
     for (const EngineInfo* engine : request.engines) {
       if (!engine->supports(accelerator->vendor, accelerator->architecture)) continue;
       for (const std::string& format : formats(model, request, *engine, *accelerator)) {
-        CAIRN_TRY(auto found, try_format(model, request, *accelerator, *engine, format, refusal,
-                                         knowledge));
+        CAIRN_TRY(auto found,
+                  try_format(model, request, *accelerator, *engine, format, refusal, knowledge));
         if (found) out.push_back(*std::move(found));
       }
     }

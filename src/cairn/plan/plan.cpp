@@ -86,9 +86,8 @@ class Evaluator {
     CAIRN_TRY(const MemoryEstimate one, estimate_memory(demand, *d.engine, *d.accelerator));
     ++evaluated_;
     if (!one.fits) {
-      const auto worst = std::ranges::max_element(one.devices, {}, [](const DeviceMemory& m) {
-        return m.required / m.capacity;
-      });
+      const auto worst = std::ranges::max_element(
+          one.devices, {}, [](const DeviceMemory& m) { return m.required / m.capacity; });
       out.violations.push_back(
           {"memory", in_gib(worst->capacity), in_gib(worst->required), "GiB", ""});
       return 0;
@@ -136,8 +135,8 @@ class Evaluator {
   Result<std::int64_t> replicas_for(const RequestTimes& times, double load, const Outcome&) const {
     double wanted = 1;
     if (workload().rate) {
-      wanted = *workload().rate /
-               times.steady(load, workload().input, workload().output).requests_per_s;
+      wanted =
+          *workload().rate / times.steady(load, workload().input, workload().output).requests_per_s;
     } else {
       wanted = workload().concurrency / load;
     }
@@ -150,8 +149,8 @@ class Evaluator {
     const std::int64_t cards = d.accelerator->cards(devices);
     const Constraints& c = limits();
     if (cards > c.max_cards) {
-      out.violations.push_back({"cards", static_cast<double>(c.max_cards),
-                                static_cast<double>(cards), "cards", ""});
+      out.violations.push_back(
+          {"cards", static_cast<double>(c.max_cards), static_cast<double>(cards), "cards", ""});
     }
     if (c.power_w) {
       const auto board = d.accelerator->board_power;
@@ -191,8 +190,8 @@ class Evaluator {
     if (to_buy == 0) return std::optional<double>(0.0);
     const auto quote = knowledge_->prices.purchase(d.accelerator->id);
     if (!quote) return std::optional<double>{};
-    CAIRN_TRY(const double each, knowledge_->prices.convert(quote->amount, quote->currency,
-                                                            request_->terms.currency));
+    CAIRN_TRY(const double each,
+              knowledge_->prices.convert(quote->amount, quote->currency, request_->terms.currency));
     return std::optional<double>(each * static_cast<double>(to_buy));
   }
 
@@ -218,11 +217,16 @@ double metric_or(const Prediction& p, std::string_view name, double fallback) {
 // Smaller is better; candidates without the figure come last.
 double objective_value(const Candidate& c, Objective objective) {
   switch (objective) {
-    case Objective::cost: return c.yearly_cost.value_or(kNone);
-    case Objective::price: return c.price.value_or(kNone);
-    case Objective::latency: return metric_or(c.prediction, "tpot_ms_mean", kNone);
-    case Objective::throughput: return -metric_or(c.prediction, "output_tokens_per_s", 0);
-    case Objective::energy: return metric_or(c.prediction, "energy_j_per_token", kNone);
+    case Objective::cost:
+      return c.yearly_cost.value_or(kNone);
+    case Objective::price:
+      return c.price.value_or(kNone);
+    case Objective::latency:
+      return metric_or(c.prediction, "tpot_ms_mean", kNone);
+    case Objective::throughput:
+      return -metric_or(c.prediction, "output_tokens_per_s", 0);
+    case Objective::energy:
+      return metric_or(c.prediction, "energy_j_per_token", kNone);
   }
   return kNone;
 }
@@ -273,13 +277,12 @@ struct Nearest {
   }
 };
 
-void offer_relaxation(std::map<std::string, std::pair<double, Relaxation>>& best,
-                      const Variant& v, const Violation& x) {
+void offer_relaxation(std::map<std::string, std::pair<double, Relaxation>>& best, const Variant& v,
+                      const Violation& x) {
   if (!std::isfinite(x.excess())) return;
   const auto it = best.find(x.constraint);
   if (it != best.end() && it->second.first <= x.excess()) return;
-  best[x.constraint] = {x.excess(),
-                        {x.constraint, x.limit, x.needed, x.unit, v.accelerator->id}};
+  best[x.constraint] = {x.excess(), {x.constraint, x.limit, x.needed, x.unit, v.accelerator->id}};
 }
 
 bool wanted(const Accelerator& a, const Constraints& c) {
@@ -299,11 +302,16 @@ bool wanted(const EngineInfo& e, const Accelerator& a, const Constraints& c) {
 
 std::string_view name_of(Objective objective) {
   switch (objective) {
-    case Objective::cost: return "cost";
-    case Objective::price: return "price";
-    case Objective::latency: return "latency";
-    case Objective::throughput: return "throughput";
-    case Objective::energy: return "energy";
+    case Objective::cost:
+      return "cost";
+    case Objective::price:
+      return "price";
+    case Objective::latency:
+      return "latency";
+    case Objective::throughput:
+      return "throughput";
+    case Objective::energy:
+      return "energy";
   }
   return "cost";
 }
@@ -328,13 +336,11 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
       std::optional<Candidate> best;
       for (const Variant& v : variants(model, request.constraints, accelerator, engine)) {
         CAIRN_TRY(Outcome outcome, evaluator.evaluate(v));
-        if (outcome.candidate &&
-            (!best || better(*outcome.candidate, *best, request.objective))) {
+        if (outcome.candidate && (!best || better(*outcome.candidate, *best, request.objective))) {
           best = std::move(outcome.candidate);
         }
         if (outcome.violations.empty()) continue;
-        const auto worst =
-            std::ranges::max_element(outcome.violations, {}, &Violation::excess);
+        const auto worst = std::ranges::max_element(outcome.violations, {}, &Violation::excess);
         nearest.offer(v, *worst);
         if (outcome.violations.size() == 1) offer_relaxation(relaxations, v, *worst);
       }
@@ -343,8 +349,8 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
       plan.ranked.push_back(*std::move(best));
     }
     if (!ranked && !nearest.rejection) {
-      nearest.rejection = Rejection{accelerator.id, "", "support", 0, 0, "",
-                                    "none of the engines runs on this accelerator"};
+      nearest.rejection = Rejection{
+          accelerator.id, "", "support", 0, 0, "", "none of the engines runs on this accelerator"};
     }
     if (!ranked) plan.rejections.push_back(*nearest.rejection);
   }

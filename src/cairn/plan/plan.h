@@ -26,24 +26,24 @@ enum class Objective : std::uint8_t {
 std::string_view name_of(Objective objective);
 
 struct Constraints {
-  std::optional<double> ttft_ms;      // mean time to first token, at most
-  std::optional<double> tpot_ms;      // mean time per output token, at most
-  std::optional<double> tokens_per_s; // output tokens per second of one request, at least
-  std::optional<double> budget;       // purchase of all cards that are not owned, at most
+  std::optional<double> ttft_ms;       // mean time to first token, at most
+  std::optional<double> tpot_ms;       // mean time per output token, at most
+  std::optional<double> tokens_per_s;  // output tokens per second of one request, at least
+  std::optional<double> budget;        // purchase of all cards that are not owned, at most
   std::string budget_currency = "USD";
-  std::optional<double> power_w;      // board power of all cards, at most; unknown power is too much
+  std::optional<double> power_w;  // board power of all cards, at most; unknown power is too much
   std::vector<std::pair<std::string, std::int64_t>> owned;  // accelerator id, cards
-  std::string vendor;                 // empty: any
-  std::vector<std::string> accelerators;  // empty: the whole catalogue
-  std::vector<std::string> engines;   // empty: all
-  std::vector<std::string> formats;   // empty: the engine's usual ones
-  std::string kv;                     // empty: the engine's reference
+  std::string vendor;                                       // empty: any
+  std::vector<std::string> accelerators;                    // empty: the whole catalogue
+  std::vector<std::string> engines;                         // empty: all
+  std::vector<std::string> formats;                         // empty: the engine's usual ones
+  std::string kv;                                           // empty: the engine's reference
   std::int64_t max_cards = 64;
-  bool announced = false;             // consider announced hardware that is not named
+  bool announced = false;  // consider announced hardware that is not named
 };
 
 struct PlanRequest {
-  Workload workload;      // with a rate, or a concurrency
+  Workload workload;  // with a rate, or a concurrency
   Constraints constraints;
   CostTerms terms;
   Objective objective = Objective::cost;
@@ -52,10 +52,10 @@ struct PlanRequest {
 
 struct Candidate {
   Prediction prediction;
-  std::int64_t cards = 0;               // to have; of two devices each where a card has two
+  std::int64_t cards = 0;  // to have; of two devices each where a card has two
   double bits_per_weight = 0;
-  std::optional<double> price;          // of the cards to buy, in terms.currency
-  std::optional<double> yearly_cost;    // amortisation and electricity, in terms.currency
+  std::optional<double> price;        // of the cards to buy, in terms.currency
+  std::optional<double> yearly_cost;  // amortisation and electricity, in terms.currency
   bool pareto = false;  // no other is better in cost, latency, throughput and energy at once
 };
 
@@ -67,7 +67,7 @@ struct Rejection {
   double limit = 0;        // what was allowed ...
   double needed = 0;       // ... and what the nearest variant needs, in `unit`
   std::string unit;
-  std::string reason;      // for "support": what the engine or the model says
+  std::string reason;  // for "support": what the engine or the model says
 };
 
 /// How far one constraint alone must move until something qualifies.
@@ -80,10 +80,10 @@ struct Relaxation {
 };
 
 struct Plan {
-  std::vector<Candidate> ranked;       // best first, one per accelerator, engine and count
-  std::vector<Rejection> rejections;   // one per accelerator that is not ranked
-  std::vector<Relaxation> relaxations; // only where nothing is ranked
-  std::int64_t evaluated = 0;          // deployments predicted
+  std::vector<Candidate> ranked;        // best first, one per accelerator, engine and count
+  std::vector<Rejection> rejections;    // one per accelerator that is not ranked
+  std::vector<Relaxation> relaxations;  // only where nothing is ranked
+  std::int64_t evaluated = 0;           // deployments predicted
 };
 
 Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,

@@ -95,8 +95,8 @@ Result<void> read_selection(Node root, PlanRequest& r) {
   Constraints& c = r.constraints;
   CAIRN_TRY(const std::string_view vendor, root.get_or<std::string_view>("vendor", "any"));
   if (vendor != "any" && vendor != "amd" && vendor != "nvidia") {
-    return fail(root.required("vendor")->error("unknown vendor").in("vendor").want(
-        "amd, nvidia or any"));
+    return fail(
+        root.required("vendor")->error("unknown vendor").in("vendor").want("amd, nvidia or any"));
   }
   if (vendor != "any") c.vendor = vendor;
   CAIRN_TRY(c.accelerators, root.get_strings("gpus"));
@@ -108,8 +108,10 @@ Result<void> read_selection(Node root, PlanRequest& r) {
   CAIRN_TRY(const std::string_view objective, root.get_or<std::string_view>("objective", "cost"));
   const auto found = find_objective(objective);
   if (!found) {
-    return fail(root.required("objective")->error(found.error().message).in("objective").want(
-        found.error().expected));
+    return fail(root.required("objective")
+                    ->error(found.error().message)
+                    .in("objective")
+                    .want(found.error().expected));
   }
   r.objective = *found;
   CAIRN_TRY(const std::int64_t top, root.get_integer_or("top", 10, 1, 1000));
@@ -124,15 +126,16 @@ Result<Objective> find_objective(std::string_view name) {
                             Objective::throughput, Objective::energy}) {
     if (name_of(o) == name) return o;
   }
-  return fail(bad_input("unknown objective").got(name).want(
-      "one of cost, price, latency, throughput, energy"));
+  return fail(bad_input("unknown objective")
+                  .got(name)
+                  .want("one of cost, price, latency, throughput, energy"));
 }
 
 Result<PlanFile> read_plan(Node root) {
   if (!root.is_mapping()) return fail(root.error("not a plan").want("a mapping"));
   constexpr std::array<std::string_view, 15> kKnown{
-      "model", "workload", "limits", "budget", "owned",     "money",     "vendor", "gpus",
-      "engines", "weights", "kv",    "objective", "announced", "top", "description"};
+      "model",   "workload", "limits", "budget",    "owned",     "money", "vendor",     "gpus",
+      "engines", "weights",  "kv",     "objective", "announced", "top",   "description"};
   CAIRN_CHECK(root.only(kKnown));
   PlanFile out;
   CAIRN_TRY(const std::string_view model, root.get_or<std::string_view>("model", ""));

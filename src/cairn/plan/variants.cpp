@@ -22,8 +22,7 @@ std::vector<std::string> usual_formats(const ModelInput& model, const EngineInfo
 std::vector<Layout> usual_splits(const EngineInfo& engine, const Accelerator& accelerator,
                                  std::int64_t max_cards) {
   // Machines take up to eight cards; an APU is a machine of its own.
-  const std::int64_t most =
-      accelerator.unified_memory ? 1 : std::min<std::int64_t>(8, max_cards);
+  const std::int64_t most = accelerator.unified_memory ? 1 : std::min<std::int64_t>(8, max_cards);
   std::vector<Layout> out;
   for (const int n : {1, 2, 4, 8}) {
     if (n > most) break;
@@ -34,9 +33,8 @@ std::vector<Layout> usual_splits(const EngineInfo& engine, const Accelerator& ac
 
 std::vector<Variant> variants(const ModelInput& model, const Constraints& constraints,
                               const Accelerator& accelerator, const EngineInfo& engine) {
-  const std::vector<std::string> formats = constraints.formats.empty()
-                                               ? usual_formats(model, engine, accelerator)
-                                               : constraints.formats;
+  const std::vector<std::string> formats =
+      constraints.formats.empty() ? usual_formats(model, engine, accelerator) : constraints.formats;
   std::vector<Variant> out;
   for (const std::string& format : formats) {
     for (const Layout& layout : usual_splits(engine, accelerator, constraints.max_cards)) {

@@ -66,9 +66,8 @@ Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentReque
                                                : r.weights;
   const WeightFormatInfo* info = knowledge.weight_formats.find(name);
   if (info != nullptr && !reads(*r.engine, *info)) {
-    return fail(unsupported("the engine does not read this weight format")
-                    .in(r.engine->id)
-                    .got(name));
+    return fail(
+        unsupported("the engine does not read this weight format").in(r.engine->id).got(name));
   }
   if (as_stored) return *model.stored;
   return knowledge.weight_formats.bind(*model.graph, info != nullptr ? info->name : name);
@@ -133,8 +132,7 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   out.accelerator = request.accelerator;
   out.engine = request.engine;
   out.layout = request.layout;
-  out.config =
-      request.engine->reference_on(request.accelerator->memory, request.accelerator->id);
+  out.config = request.engine->reference_on(request.accelerator->memory, request.accelerator->id);
   EngineConfig& c = out.config;
   if (request.ubatch) c.ubatch = *request.ubatch;
   if (request.ubatch && c.batch < c.ubatch) c.batch = c.ubatch;
@@ -144,8 +142,8 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   if (request.max_sequences) c.max_sequences = *request.max_sequences;
   out.kernels = {c.flash_attention, request.hipblaslt, request.rocwmma, request.build};
   CAIRN_TRY(out.weights, bind_weights(model, request, knowledge));
-  CAIRN_TRY(out.kv, find_kv(request.kv.empty() ? c.kv_format : request.kv, *request.engine,
-                            knowledge));
+  CAIRN_TRY(out.kv,
+            find_kv(request.kv.empty() ? c.kv_format : request.kv, *request.engine, knowledge));
   CAIRN_CHECK(check_layout(*model.graph, request.layout));
   return out;
 }

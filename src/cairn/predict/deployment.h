@@ -39,15 +39,15 @@ Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_vi
 struct DeploymentRequest {
   const Accelerator* accelerator = nullptr;
   const EngineInfo* engine = nullptr;
-  std::string weights;             // weight format; empty: the file's or the published one
-  std::string kv;                  // empty: the engine's reference
+  std::string weights;  // weight format; empty: the file's or the published one
+  std::string kv;       // empty: the engine's reference
   Layout layout;
   std::optional<std::int64_t> ubatch;
   std::optional<bool> flash_attention;
   std::optional<double> memory_fraction;
   std::optional<std::int64_t> max_batched_tokens;
   std::optional<std::int64_t> max_sequences;
-  std::optional<bool> hipblaslt;       // see KernelOptions
+  std::optional<bool> hipblaslt;  // see KernelOptions
   std::optional<bool> rocwmma;
   std::optional<std::int64_t> build;
 };

@@ -27,8 +27,8 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
   m.purchase_price = prices.purchase(d.accelerator->id);
   m.rental_price = prices.rental(d.accelerator->id);
   if (m.purchase_price) {
-    CAIRN_TRY(const double each, prices.convert(m.purchase_price->amount,
-                                                m.purchase_price->currency, terms.currency));
+    CAIRN_TRY(const double each,
+              prices.convert(m.purchase_price->amount, m.purchase_price->currency, terms.currency));
     m.purchase = each * cards;
   }
   if (power) {
@@ -42,8 +42,8 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
     if (output_tokens_per_s > 0) m.owned_per_mtok = per_mtok(*m.owned_per_hour);
   }
   if (m.rental_price) {
-    CAIRN_TRY(const double each, prices.convert(m.rental_price->amount, m.rental_price->currency,
-                                                terms.currency));
+    CAIRN_TRY(const double each,
+              prices.convert(m.rental_price->amount, m.rental_price->currency, terms.currency));
     m.rented_per_hour = each * cards;
     if (output_tokens_per_s > 0) m.rented_per_mtok = per_mtok(*m.rented_per_hour);
   }

@@ -16,8 +16,8 @@ class Metrics {
   explicit Metrics(Basis basis) : basis_(basis) {}
   void add(std::string name, double value, double sigma, std::string unit) {
     const double factor = std::exp(kEighty * sigma);
-    list_.push_back({std::move(name), value, value / factor, value * factor, std::move(unit),
-                     basis_});
+    list_.push_back(
+        {std::move(name), value, value / factor, value * factor, std::move(unit), basis_});
   }
   void exact(std::string name, double value, std::string unit) {
     list_.push_back({std::move(name), value, value, value, std::move(unit), basis_});
@@ -54,8 +54,8 @@ MemoryDemand demand_of(const Deployment& d, const Workload& w) {
   m.kv = d.kv;
   m.layout = d.layout;
   m.context = w.context > 0 ? w.context : static_cast<std::int64_t>(w.input + w.output);
-  m.sequences = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(std::ceil(w.concurrency / d.layout.dp)));
+  m.sequences =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(w.concurrency / d.layout.dp)));
   m.config = d.config;
   return m;
 }
@@ -109,8 +109,8 @@ Result<double> most_running(const Deployment& d, const Workload& w, bool fixed_n
   if (fixed_number && d.engine->family == EngineFamily::llama_cpp) {
     return std::max(1.0, w.concurrency / d.layout.dp);
   }
-  CAIRN_TRY(const std::int64_t most, largest_batch(demand_of(d, w), *d.engine, *d.accelerator,
-                                                   d.config.max_sequences));
+  CAIRN_TRY(const std::int64_t most,
+            largest_batch(demand_of(d, w), *d.engine, *d.accelerator, d.config.max_sequences));
   return static_cast<double>(std::max<std::int64_t>(1, most));
 }
 
@@ -135,9 +135,12 @@ void add_memory(Metrics& m, const Prediction& p, const Graph& graph, const Bound
 
 std::string_view name_of(BasisKind kind) {
   switch (kind) {
-    case BasisKind::calibrated: return "calibrated";
-    case BasisKind::transferred: return "transferred";
-    case BasisKind::physics: return "physics";
+    case BasisKind::calibrated:
+      return "calibrated";
+    case BasisKind::transferred:
+      return "transferred";
+    case BasisKind::physics:
+      return "physics";
   }
   return "physics";
 }
@@ -200,8 +203,7 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
                               d.accelerator->id, d.accelerator->devices_per_card,
                               d.layout.devices(), d.accelerator->cards(d.layout.devices())));
   }
-  if (d.layout.tp * d.layout.pp > 1 &&
-      d.accelerator->scale_up.topology != Topology::none &&
+  if (d.layout.tp * d.layout.pp > 1 && d.accelerator->scale_up.topology != Topology::none &&
       d.layout.tp * d.layout.pp > d.accelerator->scale_up.max_devices) {
     p.notes.push_back(message("direct links join {} devices; more are timed through PCIe",
                               d.accelerator->scale_up.max_devices));
@@ -233,7 +235,8 @@ Result<std::vector<Explanation>> explain(const Deployment& d, const Workload& w,
     }
   };
   const double batch = std::max(1.0, w.concurrency / d.layout.dp);
-  add("prefill", {.sequences = 1, .tokens_per_sequence = w.input, .context = 0, .output_tokens = 1});
+  add("prefill",
+      {.sequences = 1, .tokens_per_sequence = w.input, .context = 0, .output_tokens = 1});
   add("decode", {.sequences = batch,
                  .tokens_per_sequence = 1,
                  .context = w.input + w.output / 2,

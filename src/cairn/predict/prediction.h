@@ -19,9 +19,9 @@ namespace cairn {
 struct Workload {
   double input = 512;
   double output = 128;
-  double concurrency = 1;        // requests in the whole deployment, running or waiting
-  std::optional<double> rate;    // requests per second that must be served, instead
-  std::int64_t context = 0;      // positions to reserve; 0: input + output
+  double concurrency = 1;      // requests in the whole deployment, running or waiting
+  std::optional<double> rate;  // requests per second that must be served, instead
+  std::int64_t context = 0;    // positions to reserve; 0: input + output
 };
 
 enum class BasisKind : std::uint8_t {
@@ -40,7 +40,7 @@ struct Basis {
 struct Metric {
   std::string name;
   double value = 0;
-  double low = 0;   // of an 80 % interval
+  double low = 0;  // of an 80 % interval
   double high = 0;
   std::string unit;
   Basis basis;
@@ -56,14 +56,14 @@ struct CostTerms {
 };
 
 struct CostFigures {
-  std::optional<double> purchase;           // all cards, in the currency
-  std::optional<double> energy_per_hour;    // electricity under load
-  std::optional<double> owned_per_hour;     // amortised cards and electricity
-  std::optional<double> rented_per_hour;    // all cards
-  std::optional<double> owned_per_mtok;     // per million output tokens
+  std::optional<double> purchase;         // all cards, in the currency
+  std::optional<double> energy_per_hour;  // electricity under load
+  std::optional<double> owned_per_hour;   // amortised cards and electricity
+  std::optional<double> rented_per_hour;  // all cards
+  std::optional<double> owned_per_mtok;   // per million output tokens
   std::optional<double> rented_per_mtok;
   std::string currency;
-  std::optional<Price> purchase_price;      // the quotes behind them
+  std::optional<Price> purchase_price;  // the quotes behind them
   std::optional<Price> rental_price;
 };
 
@@ -78,30 +78,31 @@ struct Prediction {
   Layout layout;
   EngineConfig config;
   Workload workload;
-  std::string parameters;           // which kernel parameters were used
+  std::string parameters;  // which kernel parameters were used
   MemoryEstimate memory;
-  std::vector<Metric> metrics;      // empty where it does not fit
-  std::optional<PowerEstimate> power;   // of one device
+  std::vector<Metric> metrics;         // empty where it does not fit
+  std::optional<PowerEstimate> power;  // of one device
   CostFigures money;
-  StepTime prefill;                 // of one prompt
-  StepTime decode;                  // of the mean step
+  StepTime prefill;  // of one prompt
+  StepTime decode;   // of the mean step
   std::vector<Message> notes;
 
   [[nodiscard]] const Metric* metric(std::string_view name) const;
 };
 
 /// Predicts. Requests beyond those that the KV cache and the engine hold at once
-/// wait: they add to the time to the first token, not to the batch. The memory is always filled in; the metrics only where it fits.
+/// wait: they add to the time to the first token, not to the batch. The memory is always filled in;
+/// the metrics only where it fits.
 Result<Prediction> predict(const Deployment& deployment, const Workload& workload,
                            const CostTerms& terms, const Knowledge& knowledge);
 
 /// One operator group of `predict --explain`.
 struct Explanation {
-  std::string phase;     // "prefill" or "decode"
+  std::string phase;  // "prefill" or "decode"
   std::string name;
   double count = 0;
-  OperatorTime time;     // of all of them together
-  std::string type;      // weight type
+  OperatorTime time;  // of all of them together
+  std::string type;   // weight type
 };
 Result<std::vector<Explanation>> explain(const Deployment& deployment, const Workload& workload,
                                          const Knowledge& knowledge);

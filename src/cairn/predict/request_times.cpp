@@ -68,10 +68,8 @@ StepTime RequestTimes::prefill(double tokens, double context) const {
     StepTime sum;
     Seconds slowest{};
     for (const StepModel& stage : stages_) {
-      const StepTime t = stage.time({.sequences = 1,
-                                     .tokens_per_sequence = size,
-                                     .context = at,
-                                     .output_tokens = outputs});
+      const StepTime t = stage.time(
+          {.sequences = 1, .tokens_per_sequence = size, .context = at, .output_tokens = outputs});
       slowest = max(slowest, t.total);
       sum += t;
     }
@@ -101,10 +99,8 @@ StepTime RequestTimes::decode_step(double batch, double context) const {
   const auto stages = static_cast<double>(stages_.size());
   const double micro = std::max(1.0, batch / stages);
   for (const StepModel& stage : stages_) {
-    out += stage.time({.sequences = micro,
-                       .tokens_per_sequence = 1,
-                       .context = context,
-                       .output_tokens = micro});
+    out += stage.time(
+        {.sequences = micro, .tokens_per_sequence = 1, .context = context, .output_tokens = micro});
   }
   return out;
 }
@@ -126,8 +122,9 @@ RequestTimes::Steady RequestTimes::steady(double concurrency, double input, doub
   // of another, if there is one.
   const double others = concurrency - 1;
   const Seconds stall = others * prompt;
-  out.ttft = prompt + (others > 0 ? 0.5 * (step + prompt * std::min(1.0, stall / (stall + steps * step)))
-                                  : Seconds{});
+  out.ttft =
+      prompt + (others > 0 ? 0.5 * (step + prompt * std::min(1.0, stall / (stall + steps * step)))
+                           : Seconds{});
   out.latency = out.ttft + steps * step + stall;
   out.tpot = steps > 0 ? (steps * step + stall) / steps : Seconds{};
   out.requests_per_s = concurrency / out.latency.value();

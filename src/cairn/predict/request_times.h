@@ -27,13 +27,13 @@ class RequestTimes {
 
   /// Steady state of `concurrency` requests, each replaced when it ends.
   struct Steady {
-    Seconds ttft{};             // mean, from arrival to first token
-    Seconds tpot{};             // mean time per output token after the first
-    Seconds latency{};          // mean, of a whole request
+    Seconds ttft{};     // mean, from arrival to first token
+    Seconds tpot{};     // mean time per output token after the first
+    Seconds latency{};  // mean, of a whole request
     double requests_per_s = 0;
-    StepTime decode;            // the mean decode step
-    StepTime prefill;           // of one prompt
-    double prefill_share = 0;   // of the busy time
+    StepTime decode;           // the mean decode step
+    StepTime prefill;          // of one prompt
+    double prefill_share = 0;  // of the busy time
   };
   [[nodiscard]] Steady steady(double concurrency, double input, double output) const;
 
