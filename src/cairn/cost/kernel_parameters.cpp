@@ -67,7 +67,7 @@ Result<bool> applies(Node when, const KernelOptions& options) {
   if (flash && *flash != options.flash_attention) return false;
   if (hipblaslt && *hipblaslt != options.hipblaslt.value_or(true)) return false;
   if (rocwmma && *rocwmma != options.rocwmma.value_or(false)) return false;
-  if (below && !(options.build && *options.build < *below)) return false;
+  if (below && (!options.build || *options.build >= *below)) return false;
   return true;
 }
 

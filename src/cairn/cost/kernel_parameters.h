@@ -30,7 +30,7 @@ struct MatmulPath {
   std::string kernel;  // "mmq", "hipblaslt", "coopmat" ...
   ComputeType compute = ComputeType::f16;
   Prior efficiency;          // of the peak rate, for a large well-shaped product
-  double half_tokens = 0;    // tokens at which half of that is reached
+  double half_tokens = 0;    // tokens at which full tiles reach half of that
   double tile_rows = 128;    // macro-tile: output features ...
   double tile_tokens = 128;  // ... by tokens
   double split_k = 1;        // ways a product may be cut along the inner dimension

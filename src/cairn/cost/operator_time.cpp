@@ -60,11 +60,13 @@ Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& s
   const double per_matrix = std::max(
       kSmallestTile, tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices));
   const double rows = static_cast<double>(op.output) * matrices;
-  const double ramp = per_matrix / (per_matrix + path.half_tokens);
   const double fill = tile_utilisation(rows, per_matrix, static_cast<double>(op.input), path,
                                        d.accelerator->compute_units);
   const Flops work(2 * per_matrix * rows * static_cast<double>(op.input));
-  return work / (d.peak(path.compute) * (path.efficiency.value * ramp * fill));
+  // Filling the pipelines takes the time of half_tokens, however full the tiles are:
+  // a product of more tokens never takes less time.
+  return work / (d.peak(path.compute) * path.efficiency.value) *
+         (1 / fill + path.half_tokens / per_matrix);
 }
 
 // Attention kernels keep a tile of queries, scores and values in registers: heads

@@ -2,10 +2,10 @@
 //
 //   time = launch + smooth-max(compute, memory + unpack)
 //
-//   compute = FLOPs / (peak(compute type) * efficiency * ramp * utilisation)
+//   compute = FLOPs / (peak(compute type) * efficiency) * (1 / utilisation + ramp)
 //     tokens       per matrix, at least the 16 of the smallest tile
-//     ramp         tokens / (tokens + half_tokens): small batches feed the
-//                  matrix pipelines badly
+//     ramp         half_tokens / tokens: filling the matrix pipelines costs as
+//                  much as so many tokens
 //     utilisation  tile and wave quantisation: macro-tiles cover the product,
 //                  whole waves of tiles cover the compute units
 //   memory  = bytes / (bandwidth * memory efficiency)

@@ -66,10 +66,8 @@ bool streams(OperatorKind kind) {
 
 std::string_view name_of(TimeClass c) {
   constexpr std::array<std::string_view, kTimeClasses> kNames{
-      "attention projections", "attention",
-      "dense feed-forward",    "experts",
-      "embedding and head",    "norms and activations",
-      "communication",         "host"};
+      "attention_projections", "attention", "dense_ffn",     "experts",
+      "head",                  "other",     "communication", "host"};
   return kNames[static_cast<std::size_t>(c)];
 }
 
@@ -170,6 +168,7 @@ StepTime StepModel::time(const Step& step) const {
 
 std::vector<GroupTime> StepModel::explain(const Step& step) const {
   std::vector<GroupTime> out;
+  out.reserve(groups_.size());
   for (const OperatorGroup& g : groups_) {
     out.push_back({&g, time_operator(g.op, g.type, *kv_.type, step, device_, weight_bytes_)});
   }

@@ -32,6 +32,7 @@ enum class TimeClass : std::uint8_t {
   host,  // fixed time per step and per sequence
 };
 constexpr std::size_t kTimeClasses = 8;
+/// As in JSON: "attention_projections", "dense_ffn" ...
 std::string_view name_of(TimeClass c);
 
 struct StepTime {
