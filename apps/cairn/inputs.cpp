@@ -14,6 +14,19 @@ std::optional<bool> on_off(const ParsedCommand& args, const OptionSpec& option) 
   return text ? std::optional<bool>(*text == "on") : std::nullopt;
 }
 
+// False for a card without a price where a highest price is given.
+Result<bool> affordable(const Accelerator& a, const ParsedCommand& args, const PriceBook& prices) {
+  const auto most = args.amount(kMaxPrice);
+  if (!most) return true;
+  if (most->currency.empty()) {
+    return fail(bad_input("the currency is missing").in("--max-price").want("600USD"));
+  }
+  const auto price = prices.purchase(a.id);
+  if (!price) return false;
+  CAIRN_TRY(const double amount, prices.convert(price->amount, price->currency, most->currency));
+  return amount <= most->amount;
+}
+
 bool kept(const Accelerator& a, const ParsedCommand& args) {
   if (!a.is_gpu) return false;
   const auto vendor = args.text(kVendor).value_or("any");
@@ -39,12 +52,20 @@ Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& arg
   std::vector<const Accelerator*> out;
   for (const std::string& name : args.list(kGpu)) {
     if (name == "all") continue;
-    CAIRN_TRY(const Accelerator* accelerator, knowledge.accelerators.find(name));
-    out.push_back(accelerator);
+    auto accelerator = knowledge.accelerators.find(name);
+    if (!accelerator) return fail(std::move(accelerator).error().in("--gpu"));
+    out.push_back(*accelerator);
   }
-  if (!out.empty()) return out;
-  for (const Accelerator& a : knowledge.accelerators.all()) {
-    if (kept(a, args)) out.push_back(&a);
+  if (out.empty()) {
+    for (const Accelerator& a : knowledge.accelerators.all()) {
+      if (kept(a, args)) out.push_back(&a);
+    }
+  }
+  std::vector<const Accelerator*> all = std::move(out);
+  out.clear();
+  for (const Accelerator* a : all) {
+    CAIRN_TRY(const bool keep, affordable(*a, args, knowledge.prices));
+    if (keep) out.push_back(a);
   }
   if (out.empty()) return fail(not_found("no accelerator is left by the selection"));
   return out;

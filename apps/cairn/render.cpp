@@ -110,6 +110,10 @@ std::string deployment_line(const Prediction& p, const Translator& t) {
   return line;
 }
 
+std::string layout_text(const Layout& layout, const Translator& t) {
+  return layout.devices() == 1 ? std::string(t.tr(msg("1 device"))) : layout.to_string();
+}
+
 std::string figure(const Metric* m) {
   if (m == nullptr) return "–";
   return format_interval(m->value, m->low, m->high) + " " + m->unit;

@@ -16,6 +16,8 @@ void write_prediction(JsonWriter& json, const Prediction& prediction);
 
 /// "2 x rx-7900-xtx, llama.cpp, q4_k_m, pp2".
 std::string deployment_line(const Prediction& prediction, const Translator& t);
+/// "tp4 x dp2", or "1 device" in the reader's language.
+std::string layout_text(const Layout& layout, const Translator& t);
 /// A figure with its interval and unit; a dash where it is absent.
 std::string figure(const Metric* metric);
 /// A sum of money, or a dash.

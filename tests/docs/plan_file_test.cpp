@@ -99,7 +99,8 @@ TEST(PlanFiles, Defaults) {
   EXPECT_EQ(r.terms.amortisation_years, 3);
   EXPECT_EQ(r.terms.utilisation, 0.5);
   EXPECT_EQ(r.terms.pue, 1);
-  EXPECT_EQ(r.objective, Objective::cost);
+  EXPECT_EQ(r.objective, std::nullopt);
+  EXPECT_EQ(objective_of(r), Objective::cost);
   EXPECT_EQ(r.top, 10U);
   EXPECT_FALSE(r.constraints.announced);
 }

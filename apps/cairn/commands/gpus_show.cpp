@@ -19,6 +19,7 @@ namespace {
 std::string text_of(Node node) {
   if (!node.is_sequence()) return node.text();
   std::vector<std::string> items;
+  items.reserve(node.size());
   for (std::uint32_t i = 0; i < node.size(); ++i) items.push_back(node.at(i).text());
   return fmt::format("{}", fmt::join(items, " "));
 }
@@ -34,6 +35,7 @@ std::vector<std::string> source_keys(Node figure) {
   if (!source) return {};
   if (!source->is_sequence()) return {source->text()};
   std::vector<std::string> out;
+  out.reserve(source->size());
   for (std::uint32_t i = 0; i < source->size(); ++i) out.push_back(source->at(i).text());
   return out;
 }

@@ -25,6 +25,20 @@ std::string_view word_for(AttentionKind kind) {
   return msg("full attention");
 }
 
+std::string_view name_of(AttentionKind kind) {
+  switch (kind) {
+    case AttentionKind::full:
+      return "full";
+    case AttentionKind::sliding:
+      return "sliding";
+    case AttentionKind::chunked:
+      return "chunked";
+    case AttentionKind::mla:
+      return "mla";
+  }
+  return "full";
+}
+
 // Layers of one kind and what a position of them keeps in the cache.
 struct LayerKind {
   AttentionKind kind = AttentionKind::full;
@@ -44,6 +58,7 @@ std::vector<LayerKind> layer_kinds(const Graph& graph) {
     k.elements += kv_elements_per_token(a);
   }
   std::vector<LayerKind> out;
+  out.reserve(kinds.size());
   for (const auto& [key, kind] : kinds) out.push_back(kind);
   return out;
 }
@@ -98,7 +113,7 @@ void write(const View& v, Context& context) {
   json.field("experts", v.parameters.experts).field("norms", v.parameters.norms).end_object();
   json.key("layer_kinds").begin_array();
   for (const LayerKind& k : v.kinds) {
-    json.begin_object().field("attention", word_for(k.kind)).field("window", k.window);
+    json.begin_object().field("attention", name_of(k.kind)).field("window", k.window);
     json.field("layers", k.layers).field("kv_elements_per_token", k.elements);
     json.field("kv_bytes_per_token_fp16", 2 * k.elements).end_object();
   }

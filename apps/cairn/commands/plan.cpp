@@ -26,6 +26,22 @@ std::string_view word_for_constraint(std::string_view name) {
   return msg("support");
 }
 
+std::string_view word_for(Objective objective) {
+  switch (objective) {
+    case Objective::cost:
+      return msg("cards and electricity per year");
+    case Objective::price:
+      return msg("purchase of the cards");
+    case Objective::latency:
+      return msg("time per output token");
+    case Objective::throughput:
+      return msg("output tokens per second");
+    case Objective::energy:
+      return msg("energy per output token");
+  }
+  return msg("cards and electricity per year");
+}
+
 // Options given on the command line take precedence over the file.
 Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge, PlanFile& plan) {
   Workload& w = plan.request.workload;
@@ -55,7 +71,8 @@ Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge
     if (name != "all") c.accelerators.push_back(name);
   }
   if (const auto name = args.text(kObjective)) {
-    CAIRN_TRY(plan.request.objective, find_objective(*name));
+    CAIRN_TRY(const Objective objective, find_objective(*name));
+    plan.request.objective = objective;
   }
   if (args.given(kTop)) plan.request.top = static_cast<std::size_t>(*args.integer(kTop));
   CostTerms& t = plan.request.terms;
@@ -98,7 +115,7 @@ void write(const Plan& plan, const std::string& model, const PlanRequest& reques
            Context& context) {
   JsonWriter json;
   json.begin_object().field("schema", "cairn.plan/1").field("answer", !plan.ranked.empty());
-  json.field("model", model).field("objective", name_of(request.objective));
+  json.field("model", model).field("objective", name_of(objective_of(request)));
   json.field("currency", request.terms.currency).field("evaluated", plan.evaluated);
   json.key("ranked").begin_array();
   for (const Candidate& c : plan.ranked) {
@@ -147,7 +164,7 @@ void print_ranked(const Plan& plan, const PlanRequest& request, Context& context
     const Metric* watts = p.metric("power_w");
     table.add({fmt::format("{}", ++rank),
                fmt::format("{} x {}{}", c.cards, p.accelerator, p.announced ? "*" : ""), p.engine,
-               p.weights, p.layout.to_string(), interval(p.metric("ttft_ms_mean")),
+               p.weights, layout_text(p.layout, t), interval(p.metric("ttft_ms_mean")),
                interval(p.metric("tpot_ms_mean")), interval(p.metric("output_tokens_per_s")),
                watts != nullptr ? format_number(watts->value) : "–",
                amount(c.price, request.terms.currency),
@@ -155,6 +172,7 @@ void print_ranked(const Plan& plan, const PlanRequest& request, Context& context
                amount(p.money.owned_per_mtok, request.terms.currency), c.pareto ? "◆" : ""});
   }
   context.console.out(table.render(context.console.style()));
+  context.console.note(t.tr("ranked by {}", t.tr(word_for(objective_of(request)))));
   context.console.note(
       t.tr("◆ on the Pareto front of cost, latency, throughput and energy; "
            "intervals cover 80 %; * announced"));

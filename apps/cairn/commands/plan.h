@@ -21,11 +21,13 @@ inline constexpr Choice kObjectives[] = {
     {.name = "latency", .description = msg("time per output token")},
     {.name = "throughput", .description = msg("output tokens per second")},
     {.name = "energy", .description = msg("energy per output token")}};
-inline constexpr OptionSpec kObjective{.name = "objective",
-                                       .type = OptionType::choice,
-                                       .metavar = "OBJECTIVE",
-                                       .choices = kObjectives,
-                                       .description = msg("what is ranked by; cost if not given")};
+inline constexpr OptionSpec kObjective{
+    .name = "objective",
+    .type = OptionType::choice,
+    .metavar = "OBJECTIVE",
+    .choices = kObjectives,
+    .description = msg("what is ranked by; without it, latency where a budget is to be spent "
+                       "without a rate or targets, else cost")};
 inline constexpr OptionSpec kPlanPower{.name = "max-power",
                                        .type = OptionType::quantity,
                                        .metavar = "W",
@@ -53,7 +55,7 @@ inline constexpr CommandSpec kPlanCommand{
     .summary = msg("rank cards, layouts, formats and engines for a workload"),
     .description = msg("Searches cards, numbers of cards, layouts, weight formats and engines, "
                        "drops what does not fit or misses a target or the budget, and ranks the "
-                       "rest by cost. Exit status 1 if nothing is left."),
+                       "rest. Exit status 1 if nothing is left."),
     .arguments = kPlanArguments,
     .groups = kPlanGroups,
     .examples = kPlanExamples,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "../inputs.h"
 #include "../render.h"
 #include "cairn/report/number.h"
@@ -119,9 +121,12 @@ void write_explanation(JsonWriter& json, const std::vector<Explanation>& rows) {
 void print(const Prediction& p, const std::vector<Miss>& misses, Context& context) {
   const Translator& t = context.tr;
   context.console.out(fmt::format("{} — {}\n", p.model, deployment_line(p, t)));
-  context.console.out(t.tr("{} tokens in, {} out, {} in flight", p.workload.input,
-                           p.workload.output, format_number(p.workload.concurrency)) +
-                      "\n\n");
+  const double flight = p.workload.concurrency;
+  context.console.out(
+      t.tr("{} tokens in, {} out, {} in flight", format_count(p.workload.input),
+           format_count(p.workload.output),
+           flight == std::floor(flight) ? format_count(flight) : format_number(flight)) +
+      "\n\n");
   print_memory(p, context);
   if (!p.memory.fits) return;
   print_metrics(p, context);

@@ -66,8 +66,8 @@ bool streams(OperatorKind kind) {
 
 std::string_view name_of(TimeClass c) {
   constexpr std::array<std::string_view, kTimeClasses> kNames{
-      "attention_projections", "attention", "dense_ffn",     "experts",
-      "head",                  "other",     "communication", "host"};
+      "attention_projections", "attention", "dense_ffn", "experts", "head", "other",
+      "communication",         "host"};
   return kNames[static_cast<std::size_t>(c)];
 }
 

@@ -17,11 +17,11 @@
 namespace cairn {
 namespace {
 
-constexpr std::array<std::string_view, 18> kKeywords{
-    "type",     "enum",        "minimum", "maximum",    "pattern",
-    "minItems", "maxItems",    "items",   "properties", "additionalProperties",
-    "required", "uniqueItems", "title",   "columns",    "description",
-    "examples", "definitions", "$ref"};
+constexpr std::array<std::string_view, 20> kKeywords{
+    "$schema",     "$id",         "type",     "enum",    "minimum",     "maximum",
+    "pattern",     "minItems",    "maxItems", "items",   "properties",  "additionalProperties",
+    "required",    "uniqueItems", "title",    "columns", "description", "examples",
+    "definitions", "$ref"};
 constexpr std::string_view kDefinition = "#/definitions/";
 constexpr std::array<std::string_view, 7> kTypes{"object",  "array",   "string", "number",
                                                  "integer", "boolean", "null"};

@@ -29,7 +29,7 @@ class Figures {
     const auto figure = figures_.find_value(key);
     if (!figure) return std::optional<double>{};
     CAIRN_TRY(const std::optional<double> value, figure->get_optional<double>("value"));
-    if (value && !(*value >= 0 && *value < 1e9)) {
+    if (value && (*value < 0 || *value >= 1e9)) {
       return fail(
           figure->required("value")->error("out of range").in(std::string(key)).want("0 to 1e9"));
     }
@@ -152,7 +152,7 @@ Result<void> divide_by_devices(const Figures& figures, Accelerator& out) {
 
 std::string_view name_of(ComputeType type) {
   constexpr std::array<std::string_view, kComputeTypes> kNames{
-      "fp32 vector", "fp16 vector", "tf32", "fp16", "bf16", "fp8", "int8", "int4", "fp6", "fp4"};
+      "fp32_vector", "fp16_vector", "tf32", "fp16", "bf16", "fp8", "int8", "int4", "fp6", "fp4"};
   return kNames[static_cast<std::size_t>(type)];
 }
 

@@ -33,6 +33,7 @@ Result<const Accelerator*> AcceleratorCatalogue::find(std::string_view name) con
                                            [](const auto& n) -> const auto& { return n.first; });
   if (it != names_.end() && it->first == wanted) return &accelerators_[it->second];
   std::vector<std::string> known;
+  known.reserve(names_.size());
   for (const auto& entry : names_) known.push_back(entry.first);
   const auto near = nearest_names(wanted, known);
   Error error = not_found("unknown accelerator").got(name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "cairn/data/csv.h"
@@ -144,7 +145,7 @@ std::vector<const Price*> PriceBook::of(std::string_view accelerator) const {
   return out;
 }
 
-std::optional<Price> PriceBook::median(std::vector<const Price*> quotes) const {
+std::optional<Price> PriceBook::median(std::span<const Price* const> quotes) const {
   std::vector<std::pair<double, const Price*>> in_usd;
   for (const Price* p : quotes) {
     if (const auto usd = convert(p->amount, p->currency, "USD")) in_usd.emplace_back(*usd, p);
@@ -174,8 +175,9 @@ std::optional<Price> PriceBook::rental(std::string_view accelerator) const {
     if (kept == nullptr || kept->date < p->date) kept = p;
   }
   std::vector<const Price*> quotes;
+  quotes.reserve(by_provider.size());
   for (const auto& [provider, price] : by_provider) quotes.push_back(price);
-  return median(std::move(quotes));
+  return median(quotes);
 }
 
 Result<double> PriceBook::convert(double amount, std::string_view from, std::string_view to) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +65,7 @@ class PriceBook {
   [[nodiscard]] const Electricity* default_electricity() const;
 
  private:
-  [[nodiscard]] std::optional<Price> median(std::vector<const Price*> quotes) const;
+  [[nodiscard]] std::optional<Price> median(std::span<const Price* const> quotes) const;
   std::vector<Price> prices_;
   std::vector<ExchangeRate> rates_;
   std::vector<Electricity> electricity_;

@@ -30,8 +30,13 @@ Result<void> add_prediction(const ModelInput& model, const ComparisonRequest& re
       out.reason = deployment.error().to_string();
       continue;
     }
-    CAIRN_TRY(Prediction p, predict(*deployment, request.workload, request.terms, knowledge));
-    out.prediction = std::move(p);
+    auto p = predict(*deployment, request.workload, request.terms, knowledge);
+    if (!p) {
+      if (p.error().kind != ErrorKind::unsupported) return std::unexpected(std::move(p).error());
+      out.reason = p.error().to_string();
+      continue;
+    }
+    out.prediction = *std::move(p);
     if (out.prediction->memory.fits) break;
   }
   return {};

@@ -57,8 +57,9 @@ class Evaluator {
       out.violations.push_back({"support", 0, 0, "", deployment.error().to_string()});
       return out;
     }
-    CAIRN_TRY(const std::int64_t batch, resident_batch(*deployment, out));
-    if (batch == 0) return out;
+    // What does not fit is timed all the same: whether it is all that stands in the way.
+    CAIRN_TRY(const std::int64_t resident, resident_batch(*deployment, out));
+    const std::int64_t batch = std::max<std::int64_t>(1, resident);
     CAIRN_TRY(const RequestTimes times, RequestTimes::build(*deployment, *knowledge_));
     const double load = largest_load(times, static_cast<double>(batch), out);
     CAIRN_TRY(const std::int64_t replicas, replicas_for(times, load, out));
@@ -69,6 +70,15 @@ class Evaluator {
   [[nodiscard]] std::int64_t evaluated() const { return evaluated_; }
 
  private:
+  // What the engine, the model or the data do not support counts against the variant;
+  // anything else is an error.
+  static Result<Outcome> refused(Error&& error) {
+    if (error.kind != ErrorKind::unsupported) return std::unexpected(std::move(error));
+    Outcome out;
+    out.violations.push_back({"support", 0, 0, "", error.to_string()});
+    return out;
+  }
+
   [[nodiscard]] const Workload& workload() const { return request_->workload; }
   [[nodiscard]] const Constraints& limits() const { return request_->constraints; }
 
@@ -168,10 +178,9 @@ class Evaluator {
       }
     }
     if (!out.violations.empty()) return out;
-    Workload w = workload();
     ++evaluated_;
     Candidate candidate;
-    CAIRN_TRY(candidate.prediction, predict(d, w, request_->terms, *knowledge_));
+    CAIRN_TRY(candidate.prediction, predict(d, workload(), request_->terms, *knowledge_));
     candidate.cards = cards;
     candidate.price = price;
     candidate.bits_per_weight = 8 * d.weights.total(*d.model.graph).value() /
@@ -279,7 +288,8 @@ struct Nearest {
 
 void offer_relaxation(std::map<std::string, std::pair<double, Relaxation>>& best, const Variant& v,
                       const Violation& x) {
-  if (!std::isfinite(x.excess())) return;
+  // The memory of a card is nothing that its buyer can relax.
+  if (!std::isfinite(x.excess()) || x.constraint == "memory") return;
   const auto it = best.find(x.constraint);
   if (it != best.end() && it->second.first <= x.excess()) return;
   best[x.constraint] = {x.excess(), {x.constraint, x.limit, x.needed, x.unit, v.accelerator->id}};
@@ -316,8 +326,16 @@ std::string_view name_of(Objective objective) {
   return "cost";
 }
 
+Objective objective_of(const PlanRequest& request) {
+  if (request.objective) return *request.objective;
+  const Constraints& c = request.constraints;
+  const bool targets = request.workload.rate || c.ttft_ms || c.tpot_ms || c.tokens_per_s;
+  return c.budget && !targets ? Objective::latency : Objective::cost;
+}
+
 Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                        const Knowledge& knowledge) {
+  const Objective objective = objective_of(request);
   Plan plan;
   const Workload& w = request.workload;
   if (w.context > 0 && static_cast<double>(w.context) < w.input + w.output) {
@@ -336,7 +354,7 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
       std::optional<Candidate> best;
       for (const Variant& v : variants(model, request.constraints, accelerator, engine)) {
         CAIRN_TRY(Outcome outcome, evaluator.evaluate(v));
-        if (outcome.candidate && (!best || better(*outcome.candidate, *best, request.objective))) {
+        if (outcome.candidate && (!best || better(*outcome.candidate, *best, objective))) {
           best = std::move(outcome.candidate);
         }
         if (outcome.violations.empty()) continue;
@@ -356,7 +374,7 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
   }
   mark_pareto(plan.ranked);
   std::ranges::stable_sort(plan.ranked, {}, [&](const Candidate& c) {
-    return std::tuple(objective_value(c, request.objective),
+    return std::tuple(objective_value(c, objective),
                       metric_or(c.prediction, "tpot_ms_mean", kNone));
   });
   if (plan.ranked.empty()) {

@@ -46,7 +46,9 @@ struct PlanRequest {
   Workload workload;  // with a rate, or a concurrency
   Constraints constraints;
   CostTerms terms;
-  Objective objective = Objective::cost;
+  /// Nothing: by latency where a budget is to be spent on requests without targets,
+  /// else by cost.
+  std::optional<Objective> objective;
   std::size_t top = 10;
 };
 
@@ -85,6 +87,9 @@ struct Plan {
   std::vector<Relaxation> relaxations;  // only where nothing is ranked
   std::int64_t evaluated = 0;           // deployments predicted
 };
+
+/// What the request is ranked by.
+Objective objective_of(const PlanRequest& request);
 
 Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                        const Knowledge& knowledge);

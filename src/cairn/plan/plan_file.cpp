@@ -105,15 +105,17 @@ Result<void> read_selection(Node root, PlanRequest& r) {
   CAIRN_TRY(const std::string_view kv, root.get_or<std::string_view>("kv", ""));
   c.kv = kv;
   CAIRN_TRY(c.announced, root.get_or<bool>("announced", false));
-  CAIRN_TRY(const std::string_view objective, root.get_or<std::string_view>("objective", "cost"));
-  const auto found = find_objective(objective);
-  if (!found) {
-    return fail(root.required("objective")
-                    ->error(found.error().message)
-                    .in("objective")
-                    .want(found.error().expected));
+  if (root.find_value("objective")) {
+    CAIRN_TRY(const std::string_view name, root.get<std::string_view>("objective"));
+    const auto found = find_objective(name);
+    if (!found) {
+      return fail(root.required("objective")
+                      ->error(found.error().message)
+                      .in("objective")
+                      .want(found.error().expected));
+    }
+    r.objective = *found;
   }
-  r.objective = *found;
   CAIRN_TRY(const std::int64_t top, root.get_integer_or("top", 10, 1, 1000));
   r.top = static_cast<std::size_t>(top);
   return {};

@@ -6,7 +6,8 @@ namespace cairn {
 
 std::vector<std::string> usual_formats(const ModelInput& model, const EngineInfo& engine,
                                        const Accelerator& accelerator) {
-  const std::string& published = model.graph->spec.published_format;
+  const std::string published =
+      model.graph->spec.published_format.empty() ? "bf16" : model.graph->spec.published_format;
   if (engine.family == EngineFamily::llama_cpp) {
     std::vector<std::string> out{"q8_0", "q6_k", "q4_k_m"};
     if (published == "mxfp4") out.insert(out.begin(), "mxfp4_moe");

@@ -121,7 +121,9 @@ std::string default_format(const ModelInput& model, const EngineInfo& engine) {
     // Models that are published in four bits are converted without loss.
     return model.graph->spec.published_format == "mxfp4" ? "mxfp4_moe" : "q4_k_m";
   }
-  return model.graph->spec.published_format;
+  // Where a configuration says nothing, engines load 16 bits a weight.
+  const std::string& published = model.graph->spec.published_format;
+  return published.empty() ? "bf16" : published;
 }
 
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,

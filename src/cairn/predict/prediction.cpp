@@ -84,7 +84,7 @@ void add_power(Metrics& m, Prediction& p, const RequestTimes::Steady& s, const A
                const CostData& cost, double output_rate, double running) {
   StepTime mixed = s.decode;
   const double steps = std::max(0.0, p.workload.output - 1);
-  StepTime whole = s.prefill;
+  const StepTime& whole = s.prefill;
   // Shares of the busy time: prompts of all running requests, then the steps.
   const auto blend = [&](Seconds prefill, Seconds decode) {
     return prefill * running + decode * steps;
@@ -154,6 +154,7 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
                            const Knowledge& knowledge) {
   Prediction p;
   p.model = d.model.name;
+  p.money.currency = terms.currency;
   p.accelerator = d.accelerator->id;
   p.announced = d.accelerator->status == Status::announced;
   p.engine = d.engine->id;

@@ -41,6 +41,9 @@ DeviceModel device_model(const Deployment& d, KernelParameters kernels) {
 
 Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& knowledge) {
   RequestTimes out;
+  if (std::ranges::none_of(d.accelerator->peak, [](const auto& p) { return p.has_value(); })) {
+    return fail(unsupported("no compute rate of this accelerator is known").got(d.accelerator->id));
+  }
   const Graph& graph = *d.model.graph;
   CAIRN_TRY(const KernelParameters kernels,
             knowledge.cost.parameters(d.engine->id, *d.accelerator, d.kernels));

@@ -15,6 +15,8 @@ namespace cairn {
 
 class RequestTimes {
  public:
+  /// An error (unsupported) where the catalogue knows no compute rate of the device
+  /// or no link between several.
   static Result<RequestTimes> build(const Deployment& deployment, const Knowledge& knowledge);
 
   /// Processing `tokens` prompt tokens on `context` cached ones, alone: chunks of
