@@ -1,5 +1,7 @@
 #include "inputs.h"
 
+#include <algorithm>
+
 #include "cairn/base/names.h"
 #include "options/deployment.h"
 #include "options/money.h"
@@ -49,23 +51,19 @@ Result<Knowledge> open_knowledge(Context& context) {
 
 Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& args,
                                                         const Knowledge& knowledge) {
-  std::vector<const Accelerator*> out;
+  std::vector<const Accelerator*> named;
   for (const std::string& name : args.list(kGpu)) {
     if (name == "all") continue;
     auto accelerator = knowledge.accelerators.find(name);
     if (!accelerator) return fail(std::move(accelerator).error().in("--gpu"));
-    out.push_back(*accelerator);
+    named.push_back(*accelerator);
   }
-  if (out.empty()) {
-    for (const Accelerator& a : knowledge.accelerators.all()) {
-      if (kept(a, args)) out.push_back(&a);
-    }
-  }
-  std::vector<const Accelerator*> all = std::move(out);
-  out.clear();
-  for (const Accelerator* a : all) {
-    CAIRN_TRY(const bool keep, affordable(*a, args, knowledge.prices));
-    if (keep) out.push_back(a);
+  std::vector<const Accelerator*> out;
+  for (const Accelerator& a : knowledge.accelerators.all()) {
+    const bool chosen = named.empty() ? kept(a, args) : std::ranges::find(named, &a) != named.end();
+    if (!chosen) continue;
+    CAIRN_TRY(const bool keep, affordable(a, args, knowledge.prices));
+    if (keep) out.push_back(&a);
   }
   if (out.empty()) return fail(not_found("no accelerator is left by the selection"));
   return out;

@@ -50,19 +50,14 @@ class Evaluator {
     r.kv = request_->constraints.kv;
     r.layout = v.layout;
     auto deployment = resolve(*model_, r, *knowledge_);
-    if (!deployment) {
-      if (deployment.error().kind != ErrorKind::unsupported) {
-        return std::unexpected(std::move(deployment).error());
-      }
-      out.violations.push_back({"support", 0, 0, "", deployment.error().to_string()});
-      return out;
-    }
+    if (!deployment) return refused(std::move(deployment).error());
     // What does not fit is timed all the same: whether it is all that stands in the way.
     CAIRN_TRY(const std::int64_t resident, resident_batch(*deployment, out));
     const std::int64_t batch = std::max<std::int64_t>(1, resident);
-    CAIRN_TRY(const RequestTimes times, RequestTimes::build(*deployment, *knowledge_));
-    const double load = largest_load(times, static_cast<double>(batch), out);
-    CAIRN_TRY(const std::int64_t replicas, replicas_for(times, load, out));
+    const auto times = RequestTimes::build(*deployment, *knowledge_);
+    if (!times) return refused(Error(times.error()));
+    const double load = largest_load(*times, static_cast<double>(batch), out);
+    CAIRN_TRY(const std::int64_t replicas, replicas_for(*times, load, out));
     deployment->layout.dp = static_cast<int>(replicas);
     return finish(*deployment, std::move(out));
   }
