@@ -45,8 +45,23 @@ TEST_F(OperatorTimeTest, UnpackingAddsToStreaming) {
   EXPECT_NEAR(in_us(t.memory), (9437184 + 16384) / 800e3, 1e-9);
   EXPECT_NEAR(in_us(t.unpack), 16777216 * 10 / 25e6, 1e-9);
   EXPECT_NEAR(in_us(t.total), 5 + 11.81696 + 6.7108864, 1e-6);
-  // A matrix-vector kernel unpacks once a token.
-  EXPECT_NEAR(in_us(time(linear(4096, 4096), "q4_k", decode(4, 0)).unpack), 4 * 6.7108864, 1e-6);
+}
+
+// A matrix-vector kernel unpacks once a token: 2 x 6.71 us and 11.8 us of loading. The
+// matrix kernel computes a tile of 16 tokens, 2 x 16 x 4096^2 FLOPs on half of the
+// slots (32 tiles, 64 units) at half of 100 TFLOPS: 21.5 us. It is taken where that
+// and loading overlap to less.
+TEST_F(OperatorTimeTest, FewTokensTakeTheFasterOfTwoKernels) {
+  const OperatorTime two = time(linear(4096, 4096), "q4_k", decode(2, 0));
+  EXPECT_NEAR(in_us(two.compute), 2 * 16 * 16.777216 / 50 / 0.5, 1e-6);
+  EXPECT_NEAR(in_us(two.unpack), 6.7108864, 1e-6);
+  device_.kernels.paths.front().path.efficiency.value = 0.25;
+  const OperatorTime vector = time(linear(4096, 4096), "q4_k", decode(2, 0));
+  EXPECT_EQ(vector.compute, Seconds{});
+  EXPECT_NEAR(in_us(vector.unpack), 2 * 6.7108864, 1e-6);
+  // Beyond its limit the matrix-vector kernel is not there to be taken.
+  device_.kernels.matvec_tokens = 1;
+  EXPECT_GT(time(linear(4096, 4096), "q4_k", decode(2, 0)).compute, Seconds{});
 }
 
 // 2 x 4096^3 FLOPs; 32 x 32 tiles of 128 x 128 on 64 units take 16.5 waves of 16 full
@@ -57,7 +72,6 @@ TEST_F(OperatorTimeTest, ALargeProductIsLimitedByCompute) {
   EXPECT_NEAR(in_ms(t.compute), 2.83468, 1e-5);
   EXPECT_NEAR(t.total / t.compute, 1, 0.002);
   EXPECT_EQ(t.limit, Limit::compute);
-  EXPECT_EQ(t.unpack, Seconds{});
 }
 
 // The p-norm of two equal terms is 2^(1/4) of one.
@@ -248,28 +262,25 @@ TEST(Sweep, MoreContextIsNeverFaster) {
   }
 }
 
-TEST(Sweep, MoreTokensAreNeverFasterOnOneKernelPath) {
+TEST(Sweep, MoreTokensAreNeverFasterOnOneMatrixPath) {
   std::mt19937 rng(11);
   const std::vector<DeviceModel> devices = all_devices();
   for (int i = 0; i < 2000; ++i) {
     const Sample s = random_operator(rng);
     const DeviceModel& d = devices[rng() % devices.size()];
+    const auto path = [&](double tokens) {
+      return s.type == nullptr ? nullptr : d.kernels.path(s.type->name, tokens);
+    };
     Seconds last{};
-    const MatmulPath* path = nullptr;
-    for (double tokens = 1; tokens <= 4096; ++tokens) {
-      const OperatorTime t =
-          time_operator(s.op, s.type, type("f16"), decode(tokens, 100), d, Bytes{});
-      const MatmulPath* now = s.type == nullptr || tokens <= d.kernels.matvec_tokens
-                                  ? nullptr
-                                  : d.kernels.path(s.type->name, tokens);
-      if (s.op.kind != OperatorKind::expert_linear && now == path) {
-        ASSERT_GE(t.total, last * (1 - 1e-9))
+    for (double tokens = 1; tokens <= 4096; tokens += tokens > 256 ? 37 : 1) {
+      const Seconds now =
+          time_operator(s.op, s.type, type("f16"), decode(tokens, 100), d, Bytes{}).total;
+      if (s.op.kind != OperatorKind::expert_linear && path(tokens) == path(1)) {
+        ASSERT_GE(now, last * (1 - 1e-9))
             << d.kernels.id << " " << d.accelerator->id << " at " << tokens << " tokens, "
             << s.op.input << " x " << s.op.output;
       }
-      path = now;
-      last = t.total;
-      if (tokens > 256) tokens += 36;
+      last = now;
     }
   }
 }

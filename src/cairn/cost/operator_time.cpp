@@ -33,21 +33,17 @@ struct Work {
   double unpack_operations = 0;
 };
 
-// Matrices read and bytes moved by a linear operator: each weight once, the
-// activations in and out.
+// Matrices read and bytes moved by a linear operator: each weight loaded and unpacked
+// once, the activations in and out.
 Work linear_work(const Operator& op, const TensorType& type, const Step& step, const DeviceModel& d,
-                 double matrices, bool matvec) {
+                 double matrices) {
   Work w;
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
   const auto in = static_cast<double>(op.input);
   const auto out = static_cast<double>(op.output);
   w.flops = flops(op, step);
   w.bytes = matrices * type.bytes(out, in) + Bytes(tokens * (in + out) * d.activation_bytes);
-  const double unpack = d.kernels.unpack(type.name);
-  const double passes = matvec ? std::max(1.0, tokens * static_cast<double>(op.experts_per_token) /
-                                                   std::max(1.0, matrices))
-                               : 1.0;
-  w.unpack_operations = matrices * out * in * unpack * passes;
+  w.unpack_operations = matrices * out * in * d.kernels.unpack(type.name);
   return w;
 }
 
@@ -67,6 +63,31 @@ Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& s
   // a product of more tokens never takes less time.
   return work / (d.peak(path.compute) * path.efficiency.value) *
          (1 / fill + path.half_tokens / per_matrix);
+}
+
+// The kernel that an engine takes for a product: what it computes and unpacks, and
+// what launching it for each expert costs. `load` is the time of loading the weights,
+// `unpack` that of unpacking each once.
+//
+// A matrix-vector kernel unpacks for every token. Engines take it up to a number of
+// tokens that was chosen where the matrix kernel becomes faster; where the matrix
+// kernel is faster before, by these parameters, it is taken there.
+OperatorTime linear_kernel(const Operator& op, const TensorType& type, const Step& step,
+                           const DeviceModel& d, double matrices, Seconds load, Seconds unpack) {
+  const double tokens = op.output_only ? step.output_tokens : step.tokens();
+  const double per_matrix =
+      tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices);
+  OperatorTime vector;
+  vector.unpack = unpack * std::max(1.0, per_matrix);
+  const MatmulPath* path = d.kernels.path(type.name, per_matrix);
+  if (path == nullptr) return vector;
+  OperatorTime matrix;
+  matrix.unpack = unpack;
+  matrix.compute = matmul_compute(op, *path, step, d, matrices);
+  if (op.kind == OperatorKind::expert_linear) matrix.launch = path->expert_launch * matrices;
+  if (per_matrix > d.kernels.matvec_tokens) return matrix;
+  const Seconds busy(smooth_max(matrix.compute.value(), (load + unpack).value()));
+  return load + vector.unpack <= matrix.launch + busy ? vector : matrix;
 }
 
 // Attention kernels keep a tile of queries, scores and values in registers: heads
@@ -148,19 +169,11 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
               ? expected_experts(static_cast<double>(op.experts),
                                  static_cast<double>(op.experts_per_token), tokens)
               : 1.0;
-      const double per_matrix =
-          tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices);
-      const bool matvec = per_matrix <= k.matvec_tokens;
-      work = linear_work(op, *type, step, d, matrices, matvec);
-      const MatmulPath* path = k.path(type->name, per_matrix);
-      if (!matvec && path != nullptr) {
-        t.compute = matmul_compute(op, *path, step, d, matrices);
-        if (op.kind == OperatorKind::expert_linear) t.launch = path->expert_launch * matrices;
-      }
-      if (matvec) {
-        t.unpack = Flops(work.unpack_operations) /
-                   (d.peak(ComputeType::f32_vector) * k.vector_efficiency.value);
-      }
+      work = linear_work(op, *type, step, d, matrices);
+      t = linear_kernel(op, *type, step, d, matrices,
+                        work.bytes / (bandwidth * memory_efficiency),
+                        Flops(work.unpack_operations) /
+                            (d.peak(ComputeType::f32_vector) * k.vector_efficiency.value));
       break;
     }
     case OperatorKind::attention: {

@@ -9,9 +9,10 @@
 //     utilisation  tile and wave quantisation: macro-tiles cover the product,
 //                  whole waves of tiles cover the compute units
 //   memory  = bytes / (bandwidth * memory efficiency)
-//   unpack  = weights * operations per weight / (fp32 vector rate * efficiency),
-//             for matrix-vector kernels, which unpack for each token; a wavefront
-//             loads and unpacks in turn, so the two add up
+//   unpack  = weights * operations per weight / (fp32 vector rate * efficiency);
+//             a wavefront loads and unpacks in turn, so the two add up. Matrix-vector
+//             kernels, taken for few tokens, unpack for each token and compute nothing
+//             else; matrix kernels unpack once
 //
 // The smooth maximum is the p-norm with p = 4: two equal terms overlap to 1.19 of
 // one of them, one term alone is itself.

@@ -1,0 +1,228 @@
+#include "cairn/predict/prediction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "cairn/predict/money.h"
+#include "fixture.h"
+
+namespace cairn {
+namespace {
+
+using test::deployment;
+using test::knowledge;
+using test::must;
+using test::request;
+
+Prediction predicted(const Deployment& d, const Workload& w, const CostTerms& terms = {}) {
+  return must(predict(d, w, terms, knowledge()));
+}
+Workload load(double input, double output, double concurrency = 1) {
+  Workload w;
+  w.input = input;
+  w.output = output;
+  w.concurrency = concurrency;
+  return w;
+}
+double value(const Prediction& p, std::string_view name) {
+  const Metric* m = p.metric(name);
+  if (m == nullptr) throw std::runtime_error("no metric " + std::string(name));
+  return m->value;
+}
+bool noted(const Prediction& p, std::string_view part) {
+  return std::ranges::any_of(p.notes, [&](const Message& m) {
+    return m.id.find(part) != std::string::npos;
+  });
+}
+
+TEST(Predict, GivesEveryMetricWithAnIntervalAroundIt) {
+  const Prediction p = predicted(deployment("llama-3.1-8b", request("mi300x", "vllm")),
+                                 load(1000, 200, 16));
+  std::set<std::string> names;
+  for (const Metric& m : p.metrics) {
+    EXPECT_TRUE(names.insert(m.name).second) << m.name;
+    EXPECT_LE(m.low, m.value) << m.name;
+    EXPECT_GE(m.high, m.value) << m.name;
+    EXPECT_GT(m.value, 0) << m.name;
+    EXPECT_FALSE(m.unit.empty()) << m.name;
+  }
+  EXPECT_EQ(names, (std::set<std::string>{
+                       "weights_gib", "kv_cache_tokens", "prefill_tokens_per_s",
+                       "decode_tokens_per_s", "ttft_ms_mean", "tpot_ms_mean", "e2e_ms_mean",
+                       "requests_per_s", "output_tokens_per_s", "total_tokens_per_s", "power_w",
+                       "energy_j_per_token"}));
+  EXPECT_NEAR(value(p, "output_tokens_per_s"), 200 * value(p, "requests_per_s"), 1e-6);
+  EXPECT_NEAR(value(p, "total_tokens_per_s"), 1200 * value(p, "requests_per_s"), 1e-6);
+  EXPECT_NEAR(value(p, "e2e_ms_mean"), value(p, "ttft_ms_mean") + 199 * value(p, "tpot_ms_mean"),
+              1e-6);
+  EXPECT_NEAR(value(p, "energy_j_per_token"),
+              value(p, "power_w") / value(p, "output_tokens_per_s"), 1e-9);
+  // 8.03 billion weights of 2 bytes (https://huggingface.co/meta-llama/Llama-3.1-8B).
+  EXPECT_NEAR(value(p, "weights_gib"), 8.03e9 * 2 / kGiB, 0.02);
+}
+
+TEST(Predict, WhatDoesNotFitHasNoTimes) {
+  const Prediction p = predicted(deployment("llama-3.1-70b", request("rx-7900-xtx", "llama.cpp")),
+                                 {});
+  EXPECT_FALSE(p.memory.fits);
+  EXPECT_EQ(p.metric("tpot_ms_mean"), nullptr);
+  EXPECT_FALSE(p.money.purchase.has_value());
+}
+
+TEST(Predict, ARateIsServedAtTheConcurrencyOfLittlesLaw) {
+  const Deployment d = deployment("llama-3.1-8b", request("mi300x", "vllm"));
+  Workload w = load(1000, 200);
+  w.rate = 5;
+  const Prediction p = predicted(d, w);
+  EXPECT_DOUBLE_EQ(value(p, "requests_per_s"), 5);
+  EXPECT_NEAR(p.workload.concurrency, 5 * value(p, "e2e_ms_mean") / 1000, 0.05);
+  w.rate = 1e5;
+  const Prediction over = predicted(d, w);
+  EXPECT_FALSE(over.workload.rate.has_value());
+  EXPECT_TRUE(noted(over, "overloaded"));
+}
+
+// A 24 GB card holds a few requests of 16000 tokens beside 16 GB of weights; sixty-four
+// are served at the rate of those few, and wait the longer.
+TEST(Predict, RequestsBeyondTheCacheWait) {
+  const Deployment d = deployment("llama-3.1-8b", request("rtx-4090", "vllm"));
+  Workload w = load(15000, 200, 64);
+  const Prediction many = predicted(d, w);
+  const double fit = std::floor(many.memory.resident_sequences);
+  ASSERT_LT(fit, 64);
+  w.concurrency = fit;
+  const Prediction few = predicted(d, w);
+  EXPECT_NEAR(value(many, "requests_per_s"), value(few, "requests_per_s"), 1e-9);
+  EXPECT_NEAR(value(many, "tpot_ms_mean"), value(few, "tpot_ms_mean"), 1e-9);
+  EXPECT_NEAR(value(many, "e2e_ms_mean") / 1000 * value(many, "requests_per_s"), 64, 1e-6);
+  EXPECT_GT(value(many, "ttft_ms_mean"), value(few, "ttft_ms_mean"));
+  EXPECT_TRUE(noted(many, "wait"));
+  EXPECT_FALSE(noted(few, "wait"));
+}
+
+TEST(Predict, ReplicasShareTheRequests) {
+  const Workload w = load(500, 100, 32);
+  const Prediction one =
+      predicted(deployment("llama-3.1-8b", request("mi300x", "vllm")),
+                load(500, 100, 8));
+  const Prediction four =
+      predicted(deployment("llama-3.1-8b", request("mi300x", "vllm", "", {.dp = 4})), w);
+  EXPECT_NEAR(value(four, "requests_per_s"), 4 * value(one, "requests_per_s"), 1e-6);
+  EXPECT_NEAR(value(four, "tpot_ms_mean"), value(one, "tpot_ms_mean"), 1e-9);
+  EXPECT_NEAR(value(four, "power_w"), 4 * value(one, "power_w"), 1e-6);
+}
+
+TEST(Predict, PowerLiesBetweenIdleAndBoard) {
+  for (const char* gpu : {"rx-7900-xtx", "mi300x", "h100-sxm", "ryzen-ai-max-395"}) {
+    const Prediction p =
+        predicted(deployment("llama-3.1-8b", request(gpu, "llama.cpp")), load(512, 128, 4));
+    EXPECT_GT(value(p, "power_w"), p.power->idle.value()) << gpu;
+    EXPECT_LE(value(p, "power_w"), test::accelerator(gpu).board_power->value()) << gpu;
+  }
+}
+
+// Two dies of one MI250: one card to buy, two devices that compute and draw power.
+TEST(Predict, TwoDevicesOfACardAreBoughtOnce) {
+  const Deployment d = deployment("llama-3.1-8b", request("mi250", "vllm", "", {.tp = 2}));
+  const Prediction p = predicted(d, {});
+  const Price card = *knowledge().prices.purchase("mi250");
+  EXPECT_NEAR(*p.money.purchase, card.amount, 1e-9);
+  EXPECT_TRUE(noted(p, "a card of"));
+  EXPECT_EQ(p.memory.devices.front().capacity, mib(65520));
+}
+
+TEST(Predict, MoreDevicesThanTheLinksJoinAreNoted) {
+  const Prediction p =
+      predicted(deployment("llama-3.1-70b", request("mi210", "vllm", "", {.tp = 8})), {});
+  EXPECT_TRUE(noted(p, "direct links join"));
+}
+
+TEST(Predict, AnnouncedHardwareIsMarked) {
+  const Deployment d = deployment("llama-3.1-8b", request("mi300x", "vllm"));
+  EXPECT_FALSE(predicted(d, {}).announced);
+  Accelerator announced = test::accelerator("mi300x");
+  announced.status = Status::announced;
+  Deployment other = d;
+  other.accelerator = &announced;
+  EXPECT_TRUE(predicted(other, {}).announced);
+  EXPECT_TRUE(noted(predicted(other, {}), "announced"));
+}
+
+// 999 USD over 4 years of 8766 h at a quarter of the time, 0.3 kW at PUE 1.5 and 0.2 USD:
+//   999 / (4 x 8766 x 0.25) + 0.3 x 1.5 x 0.2 = 0.113963 + 0.09 = 0.203963 USD/h
+// 100 tokens/s are 0.36 million an hour: 0.566564 USD a million.
+TEST(Money, IsAmortisationAndElectricity) {
+  const Deployment d = deployment("llama-3.1-8b", request("rx-7900-xtx", "llama.cpp"));
+  ASSERT_EQ(knowledge().prices.purchase("rx-7900-xtx")->amount, 999);
+  CostTerms terms;
+  terms.amortisation_years = 4;
+  terms.utilisation = 0.25;
+  terms.electricity_per_kwh = 0.2;
+  terms.pue = 1.5;
+  PowerEstimate power;
+  power.load = Watts(300);
+  const CostFigures m = must(count_money(d, power, 100, terms, knowledge().prices));
+  EXPECT_DOUBLE_EQ(*m.purchase, 999);
+  EXPECT_NEAR(*m.energy_per_hour, 0.09, 1e-12);
+  EXPECT_NEAR(*m.owned_per_hour, 0.203963, 1e-6);
+  EXPECT_NEAR(*m.owned_per_mtok, 0.566564, 3e-6);
+  EXPECT_FALSE(m.rented_per_hour.has_value());  // no confirmed quote
+  // The same in yuan, electricity as well.
+  const double rate = must(knowledge().prices.convert(1, "USD", "CNY"));
+  terms.currency = "CNY";
+  terms.electricity_per_kwh = 0.2 * rate;
+  const CostFigures yuan = must(count_money(d, power, 100, terms, knowledge().prices));
+  EXPECT_NEAR(*yuan.owned_per_mtok, *m.owned_per_mtok * rate, 1e-9);
+  terms.currency = "XXX";
+  EXPECT_FALSE(count_money(d, power, 100, terms, knowledge().prices).has_value());
+}
+
+TEST(Money, UnknownInputsStayUnknown) {
+  const Deployment d = deployment("llama-3.1-8b", request("rx-7900-xtx", "llama.cpp"));
+  const CostFigures m = must(count_money(d, std::nullopt, 100, {}, knowledge().prices));
+  EXPECT_TRUE(m.purchase.has_value());
+  EXPECT_FALSE(m.energy_per_hour.has_value());
+  EXPECT_FALSE(m.owned_per_mtok.has_value());
+  const Deployment priceless = deployment("llama-3.1-8b", request("mi50-16gb", "llama.cpp"));
+  ASSERT_FALSE(knowledge().prices.purchase("mi50-16gb").has_value());
+  PowerEstimate power;
+  power.load = Watts(100);
+  const CostFigures n = must(count_money(priceless, power, 100, {}, knowledge().prices));
+  EXPECT_FALSE(n.purchase.has_value());
+  EXPECT_TRUE(n.energy_per_hour.has_value());
+  EXPECT_FALSE(n.owned_per_mtok.has_value());
+}
+
+// A cloud price is per card and hour.
+TEST(Money, RentIsPerCardAndHour) {
+  const Deployment d =
+      deployment("llama-3.1-70b", request("mi300x", "vllm", "", {.tp = 2, .dp = 2}));
+  const CostFigures m = must(count_money(d, std::nullopt, 1000, {}, knowledge().prices));
+  const double each = knowledge().prices.rental("mi300x")->amount;
+  EXPECT_NEAR(*m.rented_per_hour, 4 * each, 1e-12);
+  EXPECT_NEAR(*m.rented_per_mtok, 4 * each / 3.6, 1e-9);
+}
+
+TEST(Explain, NamesTheOperatorsOfBothPhases) {
+  const Deployment d = deployment("llama-3.1-8b", request("rx-7900-xtx", "llama.cpp"));
+  const auto rows = must(explain(d, {}, knowledge()));
+  const auto total = [&rows](std::string_view phase) {
+    Seconds sum{};
+    for (const Explanation& e : rows) {
+      if (e.phase == phase) sum += e.time.total;
+    }
+    return sum;
+  };
+  const RequestTimes t = test::times(d);
+  const double host = t.stages().front().device().kernels.step.value +
+                      t.stages().front().device().kernels.sequence.value;
+  EXPECT_NEAR(total("decode").value() + host, t.decode_step(1, 512 + 64).total.value(), 1e-9);
+  EXPECT_NEAR(total("prefill").value() + host, t.prefill(512).total.value(), 1e-9);
+}
+
+}  // namespace
+}  // namespace cairn
