@@ -7,8 +7,17 @@ namespace {
 
 constexpr double kMostTokens = 1 << 27;
 
+// A part of the file with fields of its own.
+Result<std::optional<Node>> section(Node root, std::string_view key) {
+  const auto node = root.find_value(key);
+  if (node && !node->is_mapping()) {
+    return fail(node->error("wrong type").in(std::string(key)).want("a mapping"));
+  }
+  return node;
+}
+
 Result<void> read_workload(Node root, Workload& w) {
-  const auto node = root.find_value("workload");
+  CAIRN_TRY(const auto node, section(root, "workload"));
   if (!node) return {};
   constexpr std::array<std::string_view, 5> kKnown{"input", "output", "concurrency", "rate",
                                                    "context"};
@@ -34,7 +43,7 @@ Result<std::optional<double>> limit(Node node, std::string_view key, double high
 }
 
 Result<void> read_limits(Node root, Constraints& c) {
-  const auto node = root.find_value("limits");
+  CAIRN_TRY(const auto node, section(root, "limits"));
   if (!node) return {};
   constexpr std::array<std::string_view, 5> kKnown{"ttft_ms", "tpot_ms", "tokens_per_s", "power_w",
                                                    "cards"};
@@ -48,7 +57,7 @@ Result<void> read_limits(Node root, Constraints& c) {
 }
 
 Result<void> read_budget(Node root, Constraints& c) {
-  const auto node = root.find_value("budget");
+  CAIRN_TRY(const auto node, section(root, "budget"));
   if (!node) return {};
   constexpr std::array<std::string_view, 2> kKnown{"amount", "currency"};
   CAIRN_CHECK(node->only(kKnown));
@@ -74,7 +83,7 @@ Result<void> read_owned(Node root, Constraints& c) {
 }
 
 Result<void> read_terms(Node root, CostTerms& t) {
-  const auto node = root.find_value("money");
+  CAIRN_TRY(const auto node, section(root, "money"));
   if (!node) return {};
   constexpr std::array<std::string_view, 5> kKnown{"currency", "amortisation_years", "utilisation",
                                                    "electricity_per_kwh", "pue"};

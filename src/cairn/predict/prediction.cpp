@@ -29,20 +29,31 @@ class Metrics {
   std::vector<Metric> list_;
 };
 
-// Requests in flight at an arrival rate, by Little's law; nothing where the
-// deployment cannot keep up.
+// The least number of requests in flight that serves an arrival rate; nothing where
+// the deployment cannot keep up. The rate served dips where a bigger batch takes
+// another kernel, mostly beyond a power of two, so the first crossing is looked for in
+// steps that meet them before it is refined.
 std::optional<double> concurrency_at(const RequestTimes& times, double rate, double input,
                                      double output, double most) {
-  const auto served = [&](double n) { return times.steady(n, input, output).requests_per_s; };
-  if (served(most) < rate) return std::nullopt;
-  double low = 0.01;
-  double high = most;
-  constexpr int kSteps = 40;
-  for (int i = 0; i < kSteps; ++i) {
-    const double middle = std::sqrt(low * high);
+  const auto served = [&](double n) {
     // Below one request in flight the deployment is idle part of the time.
-    const double rate_there = middle < 1 ? middle * served(1) : served(middle);
-    (rate_there < rate ? low : high) = middle;
+    return std::min(n, 1.0) * times.steady(std::max(1.0, n), input, output).requests_per_s;
+  };
+  const auto next = [](double n) {
+    if (n < 16) return n + 1;
+    return std::min(std::floor(n * 1.25), std::exp2(std::floor(std::log2(n)) + 1));
+  };
+  double low = 0;
+  double high = 1;
+  while (served(high) < rate) {
+    if (high >= most) return std::nullopt;
+    low = high;
+    high = std::min(most, next(high));
+  }
+  constexpr int kSteps = 24;
+  for (int i = 0; i < kSteps; ++i) {
+    const double middle = (low + high) / 2;
+    (served(middle) < rate ? low : high) = middle;
   }
   return high;
 }
