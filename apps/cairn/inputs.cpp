@@ -43,6 +43,10 @@ bool kept(const Accelerator& a, const ParsedCommand& args) {
 
 }  // namespace
 
+bool names_layout(const ParsedCommand& args) {
+  return args.given(kTp) || args.given(kPp) || args.given(kDp);
+}
+
 Result<Knowledge> open_knowledge(Context& context) {
   const auto timer = context.timings.scope("open the data");
   CAIRN_TRY(Image image, context.open_image());
@@ -84,14 +88,20 @@ Result<DeploymentRequest> settings_of(const ParsedCommand& args) {
   return r;
 }
 
-Layout layout_of(const ParsedCommand& args, const EngineInfo& engine) {
+Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine) {
   const auto number = [&args](const OptionSpec& option) {
     return static_cast<int>(args.integer(option).value_or(1));
   };
   Layout out{.tp = number(kTp), .pp = number(kPp), .dp = number(kDp), .ep = number(kEp)};
-  const bool named = args.given(kTp) || args.given(kPp) || args.given(kDp);
-  if (const auto cards = args.integer(kGpus); cards && !named) {
+  const auto cards = args.integer(kGpus);
+  if (!cards) return out;
+  if (!names_layout(args)) {
     (engine.split == SplitMode::tensor ? out.tp : out.pp) = static_cast<int>(*cards);
+  } else if (out.devices() != *cards) {
+    return fail(bad_input("the layout takes another number of devices")
+                    .in("--gpus")
+                    .got(std::to_string(*cards))
+                    .want(std::to_string(out.devices())));
   }
   return out;
 }

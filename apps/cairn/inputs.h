@@ -19,7 +19,10 @@ Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& arg
 /// filled in by the command. --gpus without a layout splits one model over them.
 Result<DeploymentRequest> settings_of(const ParsedCommand& args);
 /// The layout for an engine: --tp, --pp, --ep, --dp, or --gpus cards for one model.
-Layout layout_of(const ParsedCommand& args, const EngineInfo& engine);
+/// An error where both are given and differ.
+Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine);
+/// Whether --tp, --pp or --dp is given.
+bool names_layout(const ParsedCommand& args);
 
 Result<Workload> workload_of(const ParsedCommand& args);
 Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge);

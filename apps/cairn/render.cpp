@@ -123,6 +123,11 @@ std::string amount(const std::optional<double>& value, const std::string& curren
   return value ? format_money(*value, currency) : "–";
 }
 
+std::string quote(const std::optional<Price>& price) {
+  if (!price) return "–";
+  return format_money(price->amount, price->currency) + (price->confirmed ? "" : "?");
+}
+
 std::string_view word_for_metric(std::string_view name) {
   constexpr std::array<Words, 12> kWords{{
       {"prefill_tokens_per_s", msg("prefill")},

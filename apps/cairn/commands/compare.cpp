@@ -47,7 +47,7 @@ std::string number(const std::optional<double>& value) {
 class Rows {
  public:
   Rows(const std::vector<Compared>& cards, const Translator& t)
-      : cards_(&cards), table_(columns(cards)), t_(&t) {}
+      : cards_(&cards), table_(columns(cards, t)), t_(&t) {}
 
   void add(std::string_view title, auto text) {
     std::vector<Cell> row{Cell(t_->tr(title))};
@@ -62,11 +62,14 @@ class Rows {
   [[nodiscard]] const TextTable& table() const { return table_; }
 
  private:
-  static std::vector<Column> columns(const std::vector<Compared>& cards) {
+  static std::vector<Column> columns(const std::vector<Compared>& cards, const Translator& t) {
     std::vector<Column> out{Column("")};
     for (const Compared& c : cards) {
-      out.emplace_back(c.accelerator->id + (c.accelerator->status == Status::announced ? "*" : ""),
-                       Align::right);
+      const Accelerator& a = *c.accelerator;
+      std::string title = a.id;
+      if (a.devices_per_card > 1) title = t.tr("{}, one of {} dies", title, a.devices_per_card);
+      if (a.status == Status::announced) title += "*";
+      out.emplace_back(title, Align::right);
     }
     return out;
   }
@@ -86,7 +89,7 @@ void print(const std::vector<Compared>& cards, bool workload, const CostTerms& t
            [](const Compared& c) { return format(c.accelerator->peak_of(ComputeType::fp8)); });
   rows.add(msg("board power"),
            [](const Compared& c) { return format(c.accelerator->board_power); });
-  rows.add(msg("price of one"), [&](const Compared& c) { return amount(c.price, terms.currency); });
+  rows.add(msg("price of a whole card"), [&](const Compared& c) { return amount(c.price, terms.currency); });
   rows.add(msg("GiB per 1000 of the currency"),
            [](const Compared& c) { return number(c.memory_per_1000); });
   if (workload) {
@@ -134,8 +137,8 @@ Result<Answer> run_compare(Context& context) {
   CAIRN_TRY(request.terms, terms_of(args, knowledge));
   if (const auto name = args.text(kEngine)) {
     CAIRN_TRY(request.settings.engine, knowledge.engines.find(*name));
-    if (args.given(kTp) || args.given(kPp) || args.given(kDp) || args.given(kGpus)) {
-      request.layout = layout_of(args, *request.settings.engine);
+    if (names_layout(args) || args.given(kGpus)) {
+      CAIRN_TRY(request.layout, layout_of(args, *request.settings.engine));
     }
   }
   request.cards = args.integer(kGpus);

@@ -77,7 +77,9 @@ Result<Answer> run_fit(Context& context) {
   if (const auto name = args.text(kEngine)) {
     CAIRN_TRY(const EngineInfo* engine, knowledge.engines.find(*name));
     request.engines.push_back(engine);
-    if (args.given(kTp) || args.given(kPp)) request.settings.layout = layout_of(args, *engine);
+    if (names_layout(args)) {
+      CAIRN_TRY(request.settings.layout, layout_of(args, *engine));
+    }
   } else {
     // HIP and Vulkan builds of llama.cpp hold the same; one line for both.
     for (const EngineInfo& e : knowledge.engines.all()) {

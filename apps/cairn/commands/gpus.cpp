@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../render.h"
 #include "../words.h"
 #include "cairn/base/names.h"
 #include "cairn/hardware/catalogue.h"
@@ -68,12 +69,14 @@ void add_row(TextTable& table, const Entry& e, const Translator& t) {
   const Cell status = a.status == Status::announced
                           ? Cell(t.tr(word_for(a.status)), Tone::warn)
                           : Cell(a.status == Status::shipping ? "" : t.tr(word_for(a.status)));
-  table.add({a.id, a.name, format_number(in_gib(a.memory)),
+  const std::string name =
+      a.devices_per_card > 1 ? t.tr("{}, one of {} dies", a.name, a.devices_per_card) : a.name;
+  table.add({a.id, name, format_number(in_gib(a.memory)),
              format_number(a.bandwidth.value() / 1e9), peak(a, ComputeType::f16),
              peak(a, ComputeType::fp8), peak(a, ComputeType::int8),
              a.board_power ? format_number(a.board_power->value()) : "–",
              a.target.empty() ? "–" : a.target,
-             e.price ? format_money(e.price->amount, e.price->currency) : "–", status});
+             quote(e.price), status});
 }
 
 void write_price(JsonWriter& json, const Price& p) {

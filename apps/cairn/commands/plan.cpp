@@ -140,6 +140,11 @@ void write(const Plan& plan, const std::string& model, const PlanRequest& reques
   context.console.out(json.text());
 }
 
+// The purchase rests on a quote that no source vouches for.
+bool unconfirmed(const Prediction& p) {
+  return p.money.purchase_price && !p.money.purchase_price->confirmed;
+}
+
 void print_ranked(const Plan& plan, const PlanRequest& request, Context& context) {
   const Translator& t = context.tr;
   TextTable table({{"#", Align::right},
@@ -167,7 +172,7 @@ void print_ranked(const Plan& plan, const PlanRequest& request, Context& context
                p.weights, layout_text(p.layout, t), interval(p.metric("ttft_ms_mean")),
                interval(p.metric("tpot_ms_mean")), interval(p.metric("output_tokens_per_s")),
                watts != nullptr ? format_number(watts->value) : "–",
-               amount(c.price, request.terms.currency),
+               amount(c.price, request.terms.currency) + (unconfirmed(p) ? "?" : ""),
                amount(c.yearly_cost, request.terms.currency),
                amount(p.money.owned_per_mtok, request.terms.currency), c.pareto ? "◆" : ""});
   }
@@ -175,7 +180,8 @@ void print_ranked(const Plan& plan, const PlanRequest& request, Context& context
   context.console.note(t.tr("ranked by {}", t.tr(word_for(objective_of(request)))));
   context.console.note(
       t.tr("◆ on the Pareto front of cost, latency, throughput and energy; "
-           "intervals cover 80 %; * announced"));
+           "intervals cover 80 %; * announced; ? a price that no source vouches "
+           "for; hosts, racks and networks are not counted"));
 }
 
 void print_reasons(const Plan& plan, bool all, Context& context) {

@@ -6,6 +6,7 @@
 
 #include "../inputs.h"
 #include "../render.h"
+#include "cairn/plan/fit.h"
 #include "cairn/report/number.h"
 #include "cairn/report/table.h"
 
@@ -170,10 +171,13 @@ Result<Answer> run_predict(Context& context) {
   } else {
     CAIRN_TRY(request.engine, default_engine(model, request.weights, *accelerator, knowledge));
   }
-  request.layout = layout_of(args, *request.engine);
   CAIRN_TRY(const Workload workload, workload_of(args));
   CAIRN_TRY(const CostTerms terms, terms_of(args, knowledge));
-  CAIRN_TRY(const Deployment deployment, resolve(model, request, knowledge));
+  CAIRN_TRY(request.layout, layout_of(args, *request.engine));
+  const bool free = !args.given(kGpus) && !names_layout(args);
+  CAIRN_TRY(const Deployment deployment,
+            free ? smallest_fitting(model, request, workload, knowledge)
+                 : resolve(model, request, knowledge));
   CAIRN_TRY(const Prediction prediction, predict(deployment, workload, terms, knowledge));
   const auto misses = missed(prediction, args);
   std::vector<Explanation> explanation;

@@ -24,7 +24,7 @@ inline constexpr OptionSpec kGpu{
     .type = OptionType::list,
     .metavar = "ID",
     .description = msg("accelerator, by id or another name of it (see cairn gpus); several are "
-                       "separated by commas; all stands for every one that is sold")};
+                       "separated by commas; all stands for every one but those that are only announced")};
 inline constexpr OptionSpec kGpus{.name = "gpus",
                                   .short_name = 'n',
                                   .type = OptionType::integer,

@@ -15,8 +15,8 @@ inline constexpr OptionSpec kContext{
     .unit = "tok",
     .min = 1,
     .max = kMostTokens,
-    .description = msg("positions to reserve for each sequence, 32k is 32768; without it, input "
-                       "and output together")};
+    .description = msg("positions to reserve for each sequence, 32k is 32768; without it, as "
+                       "many as the requests take, or 4096")};
 inline constexpr OptionSpec kInput{.name = "input",
                                    .short_name = 'i',
                                    .type = OptionType::quantity,

@@ -1,11 +1,15 @@
 #include "cairn/data/document.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <unordered_map>
 
 namespace cairn {
@@ -349,20 +353,46 @@ Result<Document> DocumentBuilder::finish() && {
 
 // --- files ----------------------------------------------------------------------------
 
+namespace {
+
+// Closes a file when its reader is done.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
 Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail(not_found("cannot open the file").at(path));
+  // Not blocking: a pipe that nobody writes to must not hold the program up.
+  constexpr int kPatienceMs = 10'000;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return fail(not_found("cannot open the file").at(path));
   std::string out;
-  char buffer[1U << 16U];
-  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-    out.append(buffer, static_cast<std::size_t>(in.gcount()));
+  std::vector<char> buffer(std::size_t{1} << 16U);
+  while (true) {
+    const ssize_t n = ::read(file.get(), buffer.data(), buffer.size());
+    if (n == 0) return out;
+    if (n < 0) {
+      pollfd waiting{.fd = file.get(), .events = POLLIN, .revents = 0};
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN && ::poll(&waiting, 1, kPatienceMs) > 0) continue;
+      return fail(io_error("cannot read the file").at(path));
+    }
+    out.append(buffer.data(), static_cast<std::size_t>(n));
     if (out.size() > limit) {
-      return fail(
-          bad_input("file too large").at(path).want(fmt::format("at most {} bytes", limit)));
+      return fail(bad_input("file too large").at(path).want(fmt::format("at most {} bytes", limit)));
     }
   }
-  if (in.bad()) return fail(io_error("cannot read the file").at(path));
-  return out;
 }
 
 }  // namespace cairn

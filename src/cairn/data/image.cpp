@@ -130,11 +130,11 @@ struct Image::Mapping {
   }
 
   Result<void> map(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return fail(not_found("cannot open the file").at(path));
     struct stat info{};
     void* mapped = MAP_FAILED;
-    if (fstat(fd, &info) == 0 && info.st_size > 0) {
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
       mapped = mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
     }
     ::close(fd);

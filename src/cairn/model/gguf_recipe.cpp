@@ -151,7 +151,10 @@ class Quantiser {
     const Tensor& t = graph_.tensors[index];
     const bool one_dimension = t.rows == 1 && t.experts == 1;
     if (t.vector || one_dimension || t.role == position_embedding) return conventions_.vectors;
-    if (recipe_.fallthrough->block_weights == 1) return recipe_.fallthrough;
+    // A file in one plain type is a conversion: nothing in it was quantised.
+    if (recipe_.fallthrough->block_weights == 1 && recipe_.rules.empty()) {
+      return recipe_.fallthrough;
+    }
     return fitting(t, preferred(t, index));
   }
 

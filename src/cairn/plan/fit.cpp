@@ -9,6 +9,7 @@ namespace cairn {
 namespace {
 
 constexpr std::int64_t kMostSequences = 4096;
+constexpr std::int64_t kMostCards = 8;  // of one machine
 
 MemoryDemand demand_of(const Deployment& d, const FitRequest& request) {
   MemoryDemand m;
@@ -26,7 +27,7 @@ MemoryDemand demand_of(const Deployment& d, const FitRequest& request) {
 std::vector<Layout> splits(const FitRequest& request, const EngineInfo& engine,
                            const Accelerator& accelerator) {
   if (request.settings.layout.devices() > 1) return {request.settings.layout};
-  if (!request.cards) return usual_splits(engine, accelerator, 8);
+  if (!request.cards) return usual_splits(engine, accelerator, kMostCards);
   const int n = static_cast<int>(*request.cards);
   return {engine.split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n}};
 }
@@ -101,6 +102,26 @@ Result<std::vector<Fit>> fit(const ModelInput& model, const FitRequest& request,
                       -f.bits_per_weight);
   });
   return out;
+}
+
+Result<Deployment> smallest_fitting(const ModelInput& model, DeploymentRequest request,
+                                    const Workload& workload, const Knowledge& knowledge) {
+  request.layout = {};
+  CAIRN_TRY(Deployment best, resolve(model, request, knowledge));
+  FitRequest demand;
+  demand.context = workload.context > 0
+                       ? workload.context
+                       : static_cast<std::int64_t>(workload.input + workload.output);
+  for (const Layout& layout : usual_splits(*request.engine, *request.accelerator, kMostCards)) {
+    request.layout = layout;
+    auto d = resolve(model, request, knowledge);
+    if (!d) continue;
+    best = *std::move(d);
+    CAIRN_TRY(const MemoryEstimate memory,
+              estimate_memory(demand_of(best, demand), *best.engine, *best.accelerator));
+    if (memory.fits) break;
+  }
+  return best;
 }
 
 }  // namespace cairn

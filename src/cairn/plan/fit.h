@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cairn/memory/memory.h"
-#include "cairn/predict/deployment.h"
+#include "cairn/predict/prediction.h"
 
 namespace cairn {
 
@@ -39,5 +39,10 @@ struct Fit {
 /// left out; an error if nothing remains.
 Result<std::vector<Fit>> fit(const ModelInput& model, const FitRequest& request,
                              const Knowledge& knowledge);
+
+/// The request on as few cards of one machine as hold the model with one sequence of
+/// the workload (its layout is replaced); on the most that can be tried where none do.
+Result<Deployment> smallest_fitting(const ModelInput& model, DeploymentRequest request,
+                                    const Workload& workload, const Knowledge& knowledge);
 
 }  // namespace cairn
