@@ -27,9 +27,8 @@ TEST(AllReduce, IsNearThePublishedTimes) {
     const int n = static_cast<int>(sheet.number(i, "devices"));
     const double size = sheet.number(i, "bytes");
     const double value = sheet.number(i, "value");
-    const double measured = sheet.text(i, "unit") == "us"
-                                ? value * 1e-6
-                                : 2.0 * (n - 1) / n * size / (value * 1e9);
+    const double measured =
+        sheet.text(i, "unit") == "us" ? value * 1e-6 : 2.0 * (n - 1) / n * size / (value * 1e9);
     const double predicted =
         links(sheet.text(i, "accelerator"), n).all_reduce(Bytes(size), n).value();
     const double factor = std::max(predicted / measured, measured / predicted);
@@ -78,8 +77,7 @@ TEST(Between, MoreDevicesThanTheLinksJoinGoThroughPcie) {
 }
 
 TEST(Between, SaysWhenNoLinkIsKnown) {
-  const auto none = CollectiveModel::between(accelerator("ryzen-ai-max-395"), 2,
-                                             test::cost_data());
+  const auto none = CollectiveModel::between(accelerator("ryzen-ai-max-395"), 2, test::cost_data());
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().kind, ErrorKind::unsupported);
   EXPECT_EQ(none.error().value, "ryzen-ai-max-395");

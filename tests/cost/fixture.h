@@ -90,7 +90,9 @@ inline Operator attention(std::int64_t heads, std::int64_t kv_heads, std::int64_
 }
 
 inline Step decode(double sequences, double context) {
-  return {.sequences = sequences, .tokens_per_sequence = 1, .context = context,
+  return {.sequences = sequences,
+          .tokens_per_sequence = 1,
+          .context = context,
           .output_tokens = sequences};
 }
 inline Step prefill(double tokens, double context = 0) {

@@ -19,8 +19,8 @@ using test::type;
 class OperatorTimeTest : public testing::Test {
  protected:
   OperatorTime time(const Operator& op, std::string_view weights, const Step& step) const {
-    return time_operator(op, weights.empty() ? nullptr : &type(weights), type("f16"), step,
-                         device_, Bytes{});
+    return time_operator(op, weights.empty() ? nullptr : &type(weights), type("f16"), step, device_,
+                         Bytes{});
   }
   Accelerator accelerator_ = test::round_device();
   DeviceModel device_ = test::device_of(accelerator_);
@@ -169,7 +169,7 @@ TEST(Peak, FallsBackToAWiderType) {
   const Accelerator a = test::round_device();
   const DeviceModel d = test::device_of(a);
   EXPECT_EQ(d.peak(ComputeType::int8), tflops(200));
-  EXPECT_EQ(d.peak(ComputeType::fp8), tflops(100));   // fp16 units
+  EXPECT_EQ(d.peak(ComputeType::fp8), tflops(100));  // fp16 units
   EXPECT_EQ(d.peak(ComputeType::fp4), tflops(100));
   EXPECT_EQ(d.peak(ComputeType::f16_vector), tflops(50));
   EXPECT_EQ(d.peak(ComputeType::int4), tflops(100));
@@ -188,7 +188,9 @@ Sample random_operator(std::mt19937& rng) {
   Sample s;
   s.type = &type(kTypes[rng() % 7]);
   switch (rng() % 5) {
-    case 0: s.op = attention(pick({8, 32, 64}), pick({1, 4, 8}), pick({64, 128, 256})); break;
+    case 0:
+      s.op = attention(pick({8, 32, 64}), pick({1, 4, 8}), pick({64, 128, 256}));
+      break;
     case 1:
       s.op = linear(pick({512, 2048, 7168}), pick({256, 768, 4096}));
       s.op.kind = OperatorKind::expert_linear;
@@ -200,7 +202,8 @@ Sample random_operator(std::mt19937& rng) {
       s.op.input = s.op.output = pick({64, 4096, 16384});
       s.type = nullptr;
       break;
-    default: s.op = linear(pick({256, 4096, 8192, 28672}), pick({256, 4096, 28672, 151936}));
+    default:
+      s.op = linear(pick({256, 4096, 8192, 28672}), pick({256, 4096, 28672, 151936}));
   }
   return s;
 }
@@ -232,8 +235,8 @@ TEST(Sweep, TimesAreFiniteAndNeverBelowTheParts) {
                     .context = static_cast<double>(rng() % 200000),
                     .output_tokens = 1};
     const DeviceModel& d = devices[rng() % devices.size()];
-    const OperatorTime t = time_operator(s.op, s.type, type("f16"), step, d,
-                                         gib(static_cast<double>(rng() % 80)));
+    const OperatorTime t =
+        time_operator(s.op, s.type, type("f16"), step, d, gib(static_cast<double>(rng() % 80)));
     for (const Seconds part : {t.total, t.compute, t.memory, t.unpack, t.launch}) {
       ASSERT_TRUE(std::isfinite(part.value())) << d.kernels.id << " " << d.accelerator->id;
       ASSERT_GE(part, Seconds{});
@@ -253,8 +256,8 @@ TEST(Sweep, MoreContextIsNeverFaster) {
     const double tokens = rng() % 2 ? 1 : 512;
     Seconds last{};
     for (double context = 0; context < 1e6; context = context * 1.5 + 1) {
-      const Step step{.sequences = 4, .tokens_per_sequence = tokens, .context = context,
-                      .output_tokens = 4};
+      const Step step{
+          .sequences = 4, .tokens_per_sequence = tokens, .context = context, .output_tokens = 4};
       const Seconds now = time_operator(s.op, s.type, type("f16"), step, d, Bytes{}).total;
       ASSERT_GE(now, last * (1 - 1e-12)) << d.kernels.id << " at " << context;
       last = now;

@@ -1,11 +1,10 @@
-#include "cairn/cost/kernel_parameters.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdio>
 #include <string>
 
+#include "cairn/cost/kernel_parameters.h"
 #include "cairn/cost/power.h"
 #include "cairn/data/yaml.h"
 #include "fixture.h"
@@ -50,8 +49,7 @@ TEST(Parameters, EveryGpuOfAnEngineHasSome) {
   for (const Accelerator& a : test::accelerators().all()) {
     if (!a.is_gpu) continue;
     for (const char* engine : {"llama.cpp", "vllm"}) {
-      EXPECT_TRUE(test::cost_data().parameters(engine, a, {}).has_value())
-          << engine << " " << a.id;
+      EXPECT_TRUE(test::cost_data().parameters(engine, a, {}).has_value()) << engine << " " << a.id;
     }
   }
 }
@@ -80,19 +78,19 @@ TEST(Parameters, UnknownEnginesAndLinksAreUnsupported) {
 }
 
 constexpr const char* kKernels =
-    "engine: toy\n"                                                    // 1
-    "unpack_operations: [{types: [q4_0], operations: 4}]\n"            // 2
-    "architectures:\n"                                                 // 3
-    "  - match: [any]\n"                                               // 4
-    "    launch_us: {value: 2, sigma: 0.1}\n"                          // 5
-    "    step_us: {value: 100, sigma: 0.1}\n"                          // 6
-    "    sequence_us: {value: 1, sigma: 0.1}\n"                        // 7
-    "    memory_efficiency: {value: 0.8, sigma: 0.1}\n"                // 8
-    "    vector_efficiency: {value: 0.5, sigma: 0.1}\n"                // 9
-    "    attention_decode: {value: 0.6, sigma: 0.1}\n"                 // 10
-    "    attention_prefill: {value: 0.3, sigma: 0.1}\n"                // 11
-    "    attention_compute: fp16\n"                                    // 12
-    "    matmul: [{types: ['*'], kernel: k, compute: fp16,"            // 13
+    "engine: toy\n"                                          // 1
+    "unpack_operations: [{types: [q4_0], operations: 4}]\n"  // 2
+    "architectures:\n"                                       // 3
+    "  - match: [any]\n"                                     // 4
+    "    launch_us: {value: 2, sigma: 0.1}\n"                // 5
+    "    step_us: {value: 100, sigma: 0.1}\n"                // 6
+    "    sequence_us: {value: 1, sigma: 0.1}\n"              // 7
+    "    memory_efficiency: {value: 0.8, sigma: 0.1}\n"      // 8
+    "    vector_efficiency: {value: 0.5, sigma: 0.1}\n"      // 9
+    "    attention_decode: {value: 0.6, sigma: 0.1}\n"       // 10
+    "    attention_prefill: {value: 0.3, sigma: 0.1}\n"      // 11
+    "    attention_compute: fp16\n"                          // 12
+    "    matmul: [{types: ['*'], kernel: k, compute: fp16,"  // 13
     " efficiency: {value: 0.5, sigma: 0.1}}]\n";
 
 Result<CostData> load(const std::string& kernels, const std::string& links,

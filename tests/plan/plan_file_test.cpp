@@ -19,15 +19,15 @@ Result<PlanFile> read(std::string_view text) {
 }
 
 TEST(PlanFile, SaysWhatIsWanted) {
-  const PlanFile plan = must(read(
-      "model: llama-3.1-70b\n"
-      "workload: {rate: 20, input: 2048, output: 256, context: 8192}\n"
-      "limits: {ttft_ms: 1000, tpot_ms: 50, power_w: 3000, cards: 16}\n"
-      "budget: {amount: 6000, currency: CNY}\n"
-      "owned: {rx-7900-xtx: 2}\n"
-      "money: {currency: EUR, amortisation_years: 4, utilisation: 0.25, pue: 1.2}\n"
-      "vendor: amd\ngpus: [mi300x, mi355x]\nengines: [vllm]\nweights: [fp8]\n"
-      "objective: energy\ntop: 3\nannounced: true\n"));
+  const PlanFile plan =
+      must(read("model: llama-3.1-70b\n"
+                "workload: {rate: 20, input: 2048, output: 256, context: 8192}\n"
+                "limits: {ttft_ms: 1000, tpot_ms: 50, power_w: 3000, cards: 16}\n"
+                "budget: {amount: 6000, currency: CNY}\n"
+                "owned: {rx-7900-xtx: 2}\n"
+                "money: {currency: EUR, amortisation_years: 4, utilisation: 0.25, pue: 1.2}\n"
+                "vendor: amd\ngpus: [mi300x, mi355x]\nengines: [vllm]\nweights: [fp8]\n"
+                "objective: energy\ntop: 3\nannounced: true\n"));
   EXPECT_EQ(plan.model, "llama-3.1-70b");
   const PlanRequest& r = plan.request;
   EXPECT_EQ(r.workload.rate, 20);

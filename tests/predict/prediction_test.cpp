@@ -34,14 +34,13 @@ double value(const Prediction& p, std::string_view name) {
   return m->value;
 }
 bool noted(const Prediction& p, std::string_view part) {
-  return std::ranges::any_of(p.notes, [&](const Message& m) {
-    return m.id.find(part) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      p.notes, [&](const Message& m) { return m.id.find(part) != std::string::npos; });
 }
 
 TEST(Predict, GivesEveryMetricWithAnIntervalAroundIt) {
-  const Prediction p = predicted(deployment("llama-3.1-8b", request("mi300x", "vllm")),
-                                 load(1000, 200, 16));
+  const Prediction p =
+      predicted(deployment("llama-3.1-8b", request("mi300x", "vllm")), load(1000, 200, 16));
   std::set<std::string> names;
   for (const Metric& m : p.metrics) {
     EXPECT_TRUE(names.insert(m.name).second) << m.name;
@@ -50,24 +49,23 @@ TEST(Predict, GivesEveryMetricWithAnIntervalAroundIt) {
     EXPECT_GT(m.value, 0) << m.name;
     EXPECT_FALSE(m.unit.empty()) << m.name;
   }
-  EXPECT_EQ(names, (std::set<std::string>{
-                       "weights_gib", "kv_cache_tokens", "prefill_tokens_per_s",
-                       "decode_tokens_per_s", "ttft_ms_mean", "tpot_ms_mean", "e2e_ms_mean",
-                       "requests_per_s", "output_tokens_per_s", "total_tokens_per_s", "power_w",
-                       "energy_j_per_token"}));
+  EXPECT_EQ(names, (std::set<std::string>{"weights_gib", "kv_cache_tokens", "prefill_tokens_per_s",
+                                          "decode_tokens_per_s", "ttft_ms_mean", "tpot_ms_mean",
+                                          "e2e_ms_mean", "requests_per_s", "output_tokens_per_s",
+                                          "total_tokens_per_s", "power_w", "energy_j_per_token"}));
   EXPECT_NEAR(value(p, "output_tokens_per_s"), 200 * value(p, "requests_per_s"), 1e-6);
   EXPECT_NEAR(value(p, "total_tokens_per_s"), 1200 * value(p, "requests_per_s"), 1e-6);
   EXPECT_NEAR(value(p, "e2e_ms_mean"), value(p, "ttft_ms_mean") + 199 * value(p, "tpot_ms_mean"),
               1e-6);
-  EXPECT_NEAR(value(p, "energy_j_per_token"),
-              value(p, "power_w") / value(p, "output_tokens_per_s"), 1e-9);
+  EXPECT_NEAR(value(p, "energy_j_per_token"), value(p, "power_w") / value(p, "output_tokens_per_s"),
+              1e-9);
   // 8.03 billion weights of 2 bytes (https://huggingface.co/meta-llama/Llama-3.1-8B).
   EXPECT_NEAR(value(p, "weights_gib"), 8.03e9 * 2 / kGiB, 0.02);
 }
 
 TEST(Predict, WhatDoesNotFitHasNoTimes) {
-  const Prediction p = predicted(deployment("llama-3.1-70b", request("rx-7900-xtx", "llama.cpp")),
-                                 {});
+  const Prediction p =
+      predicted(deployment("llama-3.1-70b", request("rx-7900-xtx", "llama.cpp")), {});
   EXPECT_FALSE(p.memory.fits);
   EXPECT_EQ(p.metric("tpot_ms_mean"), nullptr);
   EXPECT_FALSE(p.money.purchase.has_value());
@@ -107,8 +105,7 @@ TEST(Predict, RequestsBeyondTheCacheWait) {
 TEST(Predict, ReplicasShareTheRequests) {
   const Workload w = load(500, 100, 32);
   const Prediction one =
-      predicted(deployment("llama-3.1-8b", request("mi300x", "vllm")),
-                load(500, 100, 8));
+      predicted(deployment("llama-3.1-8b", request("mi300x", "vllm")), load(500, 100, 8));
   const Prediction four =
       predicted(deployment("llama-3.1-8b", request("mi300x", "vllm", "", {.dp = 4})), w);
   EXPECT_NEAR(value(four, "requests_per_s"), 4 * value(one, "requests_per_s"), 1e-6);

@@ -34,9 +34,7 @@ const std::vector<Case>& cases() {
   return kCases;
 }
 
-Deployment of(const Case& c) {
-  return deployment(c.model, request(c.gpu, c.engine, "", c.layout));
-}
+Deployment of(const Case& c) { return deployment(c.model, request(c.gpu, c.engine, "", c.layout)); }
 
 // Each step of the generation by itself.
 double walked(const RequestTimes& t, double batch, double context, int tokens) {

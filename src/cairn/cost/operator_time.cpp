@@ -170,8 +170,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
                                  static_cast<double>(op.experts_per_token), tokens)
               : 1.0;
       work = linear_work(op, *type, step, d, matrices);
-      t = linear_kernel(op, *type, step, d, matrices,
-                        work.bytes / (bandwidth * memory_efficiency),
+      t = linear_kernel(op, *type, step, d, matrices, work.bytes / (bandwidth * memory_efficiency),
                         Flops(work.unpack_operations) /
                             (d.peak(ComputeType::f32_vector) * k.vector_efficiency.value));
       break;
