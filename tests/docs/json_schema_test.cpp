@@ -60,7 +60,7 @@ constexpr std::array kLines{
     Line{"predict", "predict deepseek-v3 --gpu mi300x --tp 8 --ep 8 --weights fp8-block", 0},
     Line{"predict", "predict llama-3.1-70b --gpu mi300x --tp 4 --rate 2", 0},
     Line{"predict", "predict llama-3.1-70b --gpu mi300x --tp 4 --rate 1000", 1},
-    Line{"predict", "predict llama-3.1-70b --gpu rx-7900-xtx --weights q8_0", 1},
+    Line{"predict", "predict llama-3.1-70b --gpu rx-7900-xtx --gpus 1 --weights q8_0", 1},
     Line{"predict", "predict qwen3-8b --gpu rx-7900-xtx --output 1", 0},
     Line{"fit", "fit qwen3-32b --gpu rx-7900-xtx --context 32k", 0},
     Line{"fit", "fit llama-3.1-70b --gpu all --weights fp8 --vendor amd", 0},

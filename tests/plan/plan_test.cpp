@@ -126,9 +126,9 @@ TEST(Plan, EveryAcceleratorIsRankedOrHasAReason) {
     const Job job = jobs()[j];
     const Plan& plan = plans()[j];
     for (const Accelerator& a : knowledge().accelerators.all()) {
-      const bool considered = a.is_gpu && a.status != Status::announced &&
-                              (job.request.constraints.vendor.empty() ||
-                               a.vendor == job.request.constraints.vendor);
+      const bool considered =
+          a.is_gpu && a.status != Status::announced &&
+          (job.request.constraints.vendor.empty() || a.vendor == job.request.constraints.vendor);
       const bool ranked = std::ranges::any_of(
           plan.ranked, [&](const Candidate& c) { return c.prediction.accelerator == a.id; });
       const auto rejected = std::ranges::count(plan.rejections, a.id, &Rejection::accelerator);
@@ -146,11 +146,16 @@ TEST(Plan, RanksByWhatIsAskedFor) {
   r.workload.concurrency = 8;
   const auto value = [](const Candidate& c, Objective o) {
     switch (o) {
-      case Objective::cost: return c.yearly_cost.value_or(kNone);
-      case Objective::price: return c.price.value_or(kNone);
-      case Objective::latency: return metric(c, "tpot_ms_mean", kNone);
-      case Objective::throughput: return -metric(c, "output_tokens_per_s", 0);
-      case Objective::energy: return metric(c, "energy_j_per_token", kNone);
+      case Objective::cost:  // without a rate, of a token
+        return c.yearly_cost.value_or(kNone) / metric(c, "output_tokens_per_s", 0);
+      case Objective::price:
+        return c.price.value_or(kNone);
+      case Objective::latency:
+        return metric(c, "tpot_ms_mean", kNone);
+      case Objective::throughput:
+        return -metric(c, "output_tokens_per_s", 0);
+      case Objective::energy:
+        return metric(c, "energy_j_per_token", kNone);
     }
     return kNone;
   };
@@ -159,9 +164,9 @@ TEST(Plan, RanksByWhatIsAskedFor) {
     r.objective = o;
     const Plan plan = planned("llama-3.1-8b", r);
     ASSERT_GT(plan.ranked.size(), 5U);
-    EXPECT_TRUE(std::ranges::is_sorted(plan.ranked, {},
-                                       [&](const Candidate& c) { return value(c, o); }))
-        << name_of(o);
+    EXPECT_TRUE(std::ranges::is_sorted(plan.ranked, {}, [&](const Candidate& c) {
+      return value(c, o);
+    })) << name_of(o);
   }
 }
 
@@ -362,13 +367,12 @@ TEST(Compare, PutsCardsBesideEachOther) {
   const auto cards = must(compare(&m, r, knowledge()));
   ASSERT_EQ(cards.size(), 3U);
   // Both devices of a card count for its price.
-  EXPECT_NEAR(*cards[0].memory_per_1000,
-              128 / knowledge().prices.purchase("mi250")->amount * 1000, 1e-9);
+  EXPECT_NEAR(*cards[0].memory_per_1000, 128 / knowledge().prices.purchase("mi250")->amount * 1000,
+              1e-9);
   EXPECT_FALSE(cards[1].prediction.has_value());
   EXPECT_FALSE(cards[1].reason.empty());
   const Prediction& p = *cards[2].prediction;
-  EXPECT_NEAR(*cards[2].tokens_per_1000, p.metric("output_tokens_per_s")->value / 999 * 1000,
-              1e-6);
+  EXPECT_NEAR(*cards[2].tokens_per_1000, p.metric("output_tokens_per_s")->value / 999 * 1000, 1e-6);
   EXPECT_NEAR(*cards[2].tokens_per_watt * p.metric("energy_j_per_token")->value, 1, 1e-9);
 }
 

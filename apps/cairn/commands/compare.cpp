@@ -89,7 +89,8 @@ void print(const std::vector<Compared>& cards, bool workload, const CostTerms& t
            [](const Compared& c) { return format(c.accelerator->peak_of(ComputeType::fp8)); });
   rows.add(msg("board power"),
            [](const Compared& c) { return format(c.accelerator->board_power); });
-  rows.add(msg("price of a whole card"), [&](const Compared& c) { return amount(c.price, terms.currency); });
+  rows.add(msg("price of a whole card"),
+           [&](const Compared& c) { return amount(c.price, terms.currency); });
   rows.add(msg("GiB per 1000 of the currency"),
            [](const Compared& c) { return number(c.memory_per_1000); });
   if (workload) {

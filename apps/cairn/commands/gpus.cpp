@@ -71,12 +71,10 @@ void add_row(TextTable& table, const Entry& e, const Translator& t) {
                           : Cell(a.status == Status::shipping ? "" : t.tr(word_for(a.status)));
   const std::string name =
       a.devices_per_card > 1 ? t.tr("{}, one of {} dies", a.name, a.devices_per_card) : a.name;
-  table.add({a.id, name, format_number(in_gib(a.memory)),
-             format_number(a.bandwidth.value() / 1e9), peak(a, ComputeType::f16),
-             peak(a, ComputeType::fp8), peak(a, ComputeType::int8),
+  table.add({a.id, name, format_number(in_gib(a.memory)), format_number(a.bandwidth.value() / 1e9),
+             peak(a, ComputeType::f16), peak(a, ComputeType::fp8), peak(a, ComputeType::int8),
              a.board_power ? format_number(a.board_power->value()) : "–",
-             a.target.empty() ? "–" : a.target,
-             quote(e.price), status});
+             a.target.empty() ? "–" : a.target, quote(e.price), status});
 }
 
 void write_price(JsonWriter& json, const Price& p) {
@@ -120,6 +118,7 @@ void print(const std::vector<Entry>& entries, Context& context) {
                    {""}});
   for (const Entry& e : entries) add_row(table, e, t);
   context.console.out(table.render(context.console.style()));
+  context.console.note(t.tr("a price is of a whole card; ? marks one that no source vouches for"));
   context.console.note(
       t.tr("{} accelerators; FP16, FP8 and INT8 in dense TFLOPS or TOPS; "
            "cairn gpus show ID gives the sources",

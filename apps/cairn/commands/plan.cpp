@@ -29,7 +29,7 @@ std::string_view word_for_constraint(std::string_view name) {
 std::string_view word_for(Objective objective) {
   switch (objective) {
     case Objective::cost:
-      return msg("cards and electricity per year");
+      return msg("cards and electricity, per year at a rate, else per token");
     case Objective::price:
       return msg("purchase of the cards");
     case Objective::latency:
@@ -39,7 +39,7 @@ std::string_view word_for(Objective objective) {
     case Objective::energy:
       return msg("energy per output token");
   }
-  return msg("cards and electricity per year");
+  return msg("cards and electricity, per year at a rate, else per token");
 }
 
 // Options given on the command line take precedence over the file.

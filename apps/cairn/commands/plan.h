@@ -16,7 +16,8 @@ inline constexpr OptionSpec kPlanModel{
     .description = msg("the model, where no file says it: a name of the catalogue, a folder with "
                        "config.json, or a GGUF file")};
 inline constexpr Choice kObjectives[] = {
-    {.name = "cost", .description = msg("cards and electricity per year")},
+    {.name = "cost",
+     .description = msg("cards and electricity, per year at a rate, else per token")},
     {.name = "price", .description = msg("purchase of the cards")},
     {.name = "latency", .description = msg("time per output token")},
     {.name = "throughput", .description = msg("output tokens per second")},

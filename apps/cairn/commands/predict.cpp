@@ -175,9 +175,9 @@ Result<Answer> run_predict(Context& context) {
   CAIRN_TRY(const CostTerms terms, terms_of(args, knowledge));
   CAIRN_TRY(request.layout, layout_of(args, *request.engine));
   const bool free = !args.given(kGpus) && !names_layout(args);
-  CAIRN_TRY(const Deployment deployment,
-            free ? smallest_fitting(model, request, workload, knowledge)
-                 : resolve(model, request, knowledge));
+  CAIRN_TRY(const Deployment deployment, free
+                                             ? smallest_fitting(model, request, workload, knowledge)
+                                             : resolve(model, request, knowledge));
   CAIRN_TRY(const Prediction prediction, predict(deployment, workload, terms, knowledge));
   const auto misses = missed(prediction, args);
   std::vector<Explanation> explanation;

@@ -23,8 +23,9 @@ inline constexpr OptionSpec kGpu{
     .short_name = 'g',
     .type = OptionType::list,
     .metavar = "ID",
-    .description = msg("accelerator, by id or another name of it (see cairn gpus); several are "
-                       "separated by commas; all stands for every one but those that are only announced")};
+    .description =
+        msg("accelerator, by id or another name of it (see cairn gpus); several are "
+            "separated by commas; all stands for every one but those that are only announced")};
 inline constexpr OptionSpec kGpus{.name = "gpus",
                                   .short_name = 'n',
                                   .type = OptionType::integer,

@@ -390,7 +390,8 @@ Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
     }
     out.append(buffer.data(), static_cast<std::size_t>(n));
     if (out.size() > limit) {
-      return fail(bad_input("file too large").at(path).want(fmt::format("at most {} bytes", limit)));
+      return fail(
+          bad_input("file too large").at(path).want(fmt::format("at most {} bytes", limit)));
     }
   }
 }

@@ -218,11 +218,14 @@ double metric_or(const Prediction& p, std::string_view name, double fallback) {
   return m != nullptr ? m->value : fallback;
 }
 
-// Smaller is better; candidates without the figure come last.
+// Smaller is better; candidates without the figure come last. A rate is the same
+// work for all of them; without one, cost is of a token, or doing less would pay.
 double objective_value(const Candidate& c, Objective objective) {
   switch (objective) {
     case Objective::cost:
-      return c.yearly_cost.value_or(kNone);
+      if (!c.yearly_cost) return kNone;
+      if (c.prediction.workload.rate) return *c.yearly_cost;
+      return *c.yearly_cost / metric_or(c.prediction, "output_tokens_per_s", 0);
     case Objective::price:
       return c.price.value_or(kNone);
     case Objective::latency:

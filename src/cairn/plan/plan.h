@@ -17,7 +17,7 @@
 namespace cairn {
 
 enum class Objective : std::uint8_t {
-  cost,        // money over the amortisation time, cards and electricity
+  cost,        // cards and electricity: per year at a rate, else per output token
   price,       // purchase
   latency,     // time per output token
   throughput,  // output tokens per second

@@ -58,6 +58,23 @@ Result<void> check_engine(const DeploymentRequest& r) {
   return {};
 }
 
+// A setting that does nothing would be taken for one that does.
+Result<void> check_settings(const DeploymentRequest& r) {
+  const bool llama = r.engine->family == EngineFamily::llama_cpp;
+  const auto refuse = [&](std::string_view setting) {
+    return fail(unsupported("the engine has no such setting").in(r.engine->id).got(setting));
+  };
+  if (llama && r.memory_fraction) return refuse("gpu-memory-utilization");
+  if (llama && r.max_batched_tokens) return refuse("max-num-batched-tokens");
+  if (!llama && r.ubatch) return refuse("ubatch");
+  if (!llama && r.flash_attention) return refuse("flash-attention");
+  if (!llama && r.build) return refuse("build");
+  const bool hip = r.engine->id == "llama.cpp" && r.accelerator->vendor == "amd";
+  if (!hip && r.hipblaslt) return refuse("hipblaslt");
+  if (!hip && r.rocwmma) return refuse("rocwmma");
+  return {};
+}
+
 Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentRequest& r,
                                   const Knowledge& knowledge) {
   const bool as_stored = r.weights.empty() && model.stored;
@@ -129,6 +146,7 @@ std::string default_format(const ModelInput& model, const EngineInfo& engine) {
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
                            const Knowledge& knowledge) {
   CAIRN_CHECK(check_engine(request));
+  CAIRN_CHECK(check_settings(request));
   Deployment out;
   out.model = model;
   out.accelerator = request.accelerator;

@@ -65,14 +65,15 @@ MemoryDemand demand_of(const Deployment& d, const Workload& w) {
   m.kv = d.kv;
   m.layout = d.layout;
   m.context = w.context > 0 ? w.context : static_cast<std::int64_t>(w.input + w.output);
-  m.sequences =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(w.concurrency / d.layout.dp)));
+  const double each = std::ceil(w.concurrency / d.layout.dp);
+  m.sequences = std::clamp<std::int64_t>(static_cast<std::int64_t>(each), 1,
+                                         std::max<std::int64_t>(1, d.config.max_sequences));
   m.config = d.config;
   return m;
 }
 
 void add_times(Metrics& m, const RequestTimes& times, const RequestTimes::Steady& s,
-               const Workload& w, int replicas, double running) {
+               const Workload& w, double replicas, double running) {
   const double sp = times.sigma(s.prefill, false);
   const double sd = times.sigma(s.decode, true);
   const double share = s.prefill_share;
@@ -118,7 +119,8 @@ void add_power(Metrics& m, Prediction& p, const RequestTimes::Steady& s, const A
 // for, or does not fit; vLLM lets what finds no KV blocks wait.
 Result<double> most_running(const Deployment& d, const Workload& w, bool fixed_number) {
   if (fixed_number && d.engine->family == EngineFamily::llama_cpp) {
-    return std::max(1.0, w.concurrency / d.layout.dp);
+    return std::min(std::max(1.0, w.concurrency / d.layout.dp),
+                    static_cast<double>(d.config.max_sequences));
   }
   CAIRN_TRY(const std::int64_t most,
             largest_batch(demand_of(d, w), *d.engine, *d.accelerator, d.config.max_sequences));
@@ -193,15 +195,20 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   CAIRN_TRY(p.memory, estimate_memory(demand_of(d, w), *d.engine, *d.accelerator));
   Metrics metrics({BasisKind::physics, 0});
   add_memory(metrics, p, *d.model.graph, d.weights);
+  // Replicas without a request stand idle.
+  const double working = std::min(replicas, std::max(1.0, w.concurrency));
   const double present = std::max(1.0, w.concurrency / replicas);
   const double running = std::min(present, most);
   const auto s = with_queue(times, present, running, w);
   p.prefill = s.prefill;
   p.decode = s.decode;
   if (p.memory.fits) {
-    add_times(metrics, times, s, w, d.layout.dp, running);
-    const double rate = w.rate ? *w.rate : s.requests_per_s * replicas;
+    add_times(metrics, times, s, w, working, running);
+    const double rate = w.rate ? *w.rate : s.requests_per_s * working;
     add_power(metrics, p, s, *d.accelerator, knowledge.cost, rate * w.output, running);
+    if (working < replicas) {
+      p.notes.push_back(message("{} of {} replicas have a request at a time", working, replicas));
+    }
     if (running < present) {
       p.notes.push_back(message("{} of {} requests run at once in each replica; the others wait",
                                 running, present));
@@ -209,6 +216,12 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
     CAIRN_TRY(p.money, count_money(d, p.power, rate * w.output, terms, knowledge.prices));
   }
   p.metrics = metrics.take();
+  const ModelSpec& spec = d.model.graph->spec;
+  const auto positions = std::max(static_cast<double>(w.context), w.input + w.output);
+  if (spec.max_context > 0 && positions > static_cast<double>(spec.max_context)) {
+    p.notes.push_back(
+        message("the model was made for {} positions, not for {}", spec.max_context, positions));
+  }
   if (p.announced) p.notes.push_back(message("announced hardware: figures are the vendor's"));
   if (d.accelerator->devices_per_card > 1) {
     p.notes.push_back(message("a card of {} is {} devices; figures are of {} devices on {} cards",
