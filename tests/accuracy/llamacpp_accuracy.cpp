@@ -1,6 +1,6 @@
 // Compares predictions with published llama.cpp runs, row by row.
 //
-//   llamacpp_accuracy IMAGE SHARED_DIR ROWS_CSV [--rows] [--gpu ID]
+//   llamacpp_accuracy IMAGE SHARED_DIR ROWS_CSV [--rows] [--formats] [--markdown]
 //
 // SHARED_DIR holds evidence/llamacpp.csv and models/hf; ROWS_CSV says for each row
 // which model it is, in what configuration it ran, and why it is left out.
@@ -174,15 +174,21 @@ Score score(std::span<const Sample* const> samples) {
   return s;
 }
 
-void print(std::string_view name, const Score& s) {
-  fmt::print("{:<52} {:>5} {:>6.1f}% {:>6.1f}% {:>7.2f}\n", name, s.n, 100.0 * s.within_13 / s.n,
-             100.0 * s.within_2 / s.n, s.median);
+// One line of the table: plain, or a row of Markdown.
+void print(std::string_view name, const Score& s, bool markdown) {
+  const double close = 100.0 * s.within_13 / s.n;
+  const double near = 100.0 * s.within_2 / s.n;
+  if (markdown) {
+    fmt::print("| {} | {} | {:.1f} % | {:.1f} % | {:.2f} |\n", name, s.n, close, near, s.median);
+  } else {
+    fmt::print("{:<52} {:>5} {:>6.1f}% {:>6.1f}% {:>7.2f}\n", name, s.n, close, near, s.median);
+  }
 }
 
-void print_groups(const std::vector<Sample>& samples, auto key) {
+void print_groups(const std::vector<Sample>& samples, bool markdown, auto key) {
   std::map<std::string, std::vector<const Sample*>> groups;
   for (const Sample& s : samples) groups[key(s)].push_back(&s);
-  for (const auto& [name, list] : groups) print(name, score(list));
+  for (const auto& [name, list] : groups) print(name, score(list), markdown);
 }
 
 Result<int> run(std::span<char*> args) {
@@ -210,9 +216,11 @@ Result<int> run(std::span<char*> args) {
   const auto& samples = comparison.samples();
   bool list = false;
   bool formats = false;
+  bool markdown = false;
   for (const std::string_view arg : args.subspan(3)) {
     list = list || arg == "--rows";
     formats = formats || arg == "--formats";
+    markdown = markdown || arg == "--markdown";
   }
   if (list) {
     for (const Sample& s : samples) {
@@ -220,16 +228,23 @@ Result<int> run(std::span<char*> args) {
                  s.model, s.format, s.measured, s.predicted, s.ratio());
     }
   }
-  fmt::print("{:<52} {:>5} {:>7} {:>7} {:>7}\n", "", "rows", "<=1.3", "<=2", "median");
-  print_groups(samples, [](const Sample& s) { return s.gpu + " " + s.engine + " " + s.metric; });
+  if (markdown) {
+    fmt::print("| | rows | within 1.3 | within 2 | median of predicted / measured |\n");
+    fmt::print("| --- | --- | --- | --- | --- |\n");
+  } else {
+    fmt::print("{:<52} {:>5} {:>7} {:>7} {:>7}\n", "", "rows", "<=1.3", "<=2", "median");
+  }
+  print_groups(samples, markdown, [](const Sample& x) { return x.metric; });
+  print_groups(samples, markdown,
+               [](const Sample& s) { return s.gpu + " " + s.engine + " " + s.metric; });
   if (formats) {
-    print_groups(samples, [](const Sample& s) { return s.format + " " + s.metric; });
-    print_groups(samples, [](const Sample& s) { return s.model + " " + s.metric; });
+    print_groups(samples, markdown, [](const Sample& s) { return s.format + " " + s.metric; });
+    print_groups(samples, markdown, [](const Sample& s) { return s.model + " " + s.metric; });
   }
   std::vector<const Sample*> all;
   for (const Sample& s : samples) all.push_back(&s);
   const Score total = score(all);
-  print("all", total);
+  print("all", total, markdown);
   int skipped = 0;
   for (const auto& [reason, n] : comparison.skipped()) {
     skipped += n;
@@ -243,7 +258,9 @@ Result<int> run(std::span<char*> args) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fputs("usage: llamacpp_accuracy IMAGE SHARED_DIR ROWS_CSV [--rows] [--formats]\n", stderr);
+    std::fputs(
+        "usage: llamacpp_accuracy IMAGE SHARED_DIR ROWS_CSV [--rows] [--formats] [--markdown]\n",
+        stderr);
     return 2;
   }
   const auto status = run(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));

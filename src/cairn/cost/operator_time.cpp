@@ -56,8 +56,9 @@ Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& s
   const double per_matrix = std::max(
       kSmallestTile, tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices));
   const double rows = static_cast<double>(op.output) * matrices;
-  const double fill = tile_utilisation(rows, per_matrix, static_cast<double>(op.input), path,
-                                       d.accelerator->compute_units);
+  const double fill =
+      tile_utilisation(rows, per_matrix, static_cast<double>(op.input), path,
+                       d.accelerator->compute_units, op.kind == OperatorKind::expert_linear);
   const Flops work(2 * per_matrix * rows * static_cast<double>(op.input));
   // Filling the pipelines takes the time of half_tokens, however full the tiles are:
   // a product of more tokens never takes less time.
@@ -129,13 +130,14 @@ FlopsPerSecond DeviceModel::peak(ComputeType type) const {
   return accelerator->peak_of(ComputeType::f32_vector).value_or(FlopsPerSecond{});
 }
 
-double tile_utilisation(double rows, double tokens, double inner, const MatmulPath& path,
-                        int units) {
+double tile_utilisation(double rows, double tokens, double inner, const MatmulPath& path, int units,
+                        bool spread) {
   // Kernels come in narrower token tiles for small batches, down to 16.
   const double narrow = std::exp2(std::ceil(std::log2(std::max(1.0, tokens))));
-  const double tile_tokens = std::min(path.tile_tokens, std::max(kSmallestTile, narrow));
+  const double tile_tokens =
+      std::min(path.tile_tokens, std::max(kSmallestTile, spread ? tokens : narrow));
   const double tiles_r = std::ceil(rows / path.tile_rows);
-  const double tiles_t = std::ceil(tokens / tile_tokens);
+  const double tiles_t = spread ? tokens / tile_tokens + 0.5 : std::ceil(tokens / tile_tokens);
   const double padding = rows * tokens / (tiles_r * path.tile_rows * tiles_t * tile_tokens);
   if (units <= 0) return padding;
   constexpr double kShortestInner = 1024;  // a cut along k shorter than this gains nothing

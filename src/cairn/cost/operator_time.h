@@ -63,7 +63,9 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
 /// fills with useful work on `units` compute units: padding of the last tile in
 /// each direction, and a last wave that is half full on average (t tiles take
 /// t / units + 1/2 waves). In (0, 1].
-double tile_utilisation(double rows, double tokens, double inner, const MatmulPath& path,
-                        int units);
+/// `spread`: `tokens` is the mean of products whose sizes differ (experts); the last
+/// tile of each is half full on average too.
+double tile_utilisation(double rows, double tokens, double inner, const MatmulPath& path, int units,
+                        bool spread = false);
 
 }  // namespace cairn

@@ -1,9 +1,12 @@
 #include "cairn/plan/plan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <thread>
 #include <tuple>
 
 #include "cairn/plan/variants.h"
@@ -56,8 +59,9 @@ class Evaluator {
     const std::int64_t batch = std::max<std::int64_t>(1, resident);
     const auto times = RequestTimes::build(*deployment, *knowledge_);
     if (!times) return refused(Error(times.error()));
-    const double load = largest_load(*times, static_cast<double>(batch), out);
-    CAIRN_TRY(const std::int64_t replicas, replicas_for(*times, load, out));
+    const StepTime prompt = times->prefill(workload().input);
+    const double load = largest_load(*times, prompt, static_cast<double>(batch), out);
+    const std::int64_t replicas = replicas_for(*times, prompt, load);
     deployment->layout.dp = static_cast<int>(replicas);
     return finish(*deployment, std::move(out));
   }
@@ -102,10 +106,11 @@ class Evaluator {
 
   // The largest number of requests in flight per replica within the latency
   // limits; 1 with violations if even a single one breaks them.
-  double largest_load(const RequestTimes& times, double most, Outcome& out) {
-    const auto within = [&](double n) { return latency_violations(times, n).empty(); };
+  double largest_load(const RequestTimes& times, const StepTime& prompt, double most,
+                      Outcome& out) {
+    const auto within = [&](double n) { return latency_violations(times, prompt, n).empty(); };
     ++evaluated_;
-    if (auto broken = latency_violations(times, 1); !broken.empty()) {
+    if (auto broken = latency_violations(times, prompt, 1); !broken.empty()) {
       out.violations.insert(out.violations.end(), broken.begin(), broken.end());
       return 1;
     }
@@ -120,8 +125,9 @@ class Evaluator {
     return low;
   }
 
-  std::vector<Violation> latency_violations(const RequestTimes& times, double n) {
-    const auto s = times.steady(n, workload().input, workload().output);
+  std::vector<Violation> latency_violations(const RequestTimes& times, const StepTime& prompt,
+                                            double n) {
+    const auto s = times.steady(n, workload().input, workload().output, prompt);
     std::vector<Violation> out;
     const Constraints& c = limits();
     if (c.ttft_ms && in_ms(s.ttft) > *c.ttft_ms) {
@@ -137,11 +143,12 @@ class Evaluator {
     return out;
   }
 
-  Result<std::int64_t> replicas_for(const RequestTimes& times, double load, const Outcome&) const {
+  [[nodiscard]] std::int64_t replicas_for(const RequestTimes& times, const StepTime& prompt,
+                                          double load) const {
     double wanted = 1;
     if (workload().rate) {
-      wanted =
-          *workload().rate / times.steady(load, workload().input, workload().output).requests_per_s;
+      const auto s = times.steady(load, workload().input, workload().output, prompt);
+      wanted = *workload().rate / s.requests_per_s;
     } else {
       wanted = workload().concurrency / load;
     }
@@ -284,8 +291,10 @@ struct Nearest {
   }
 };
 
-void offer_relaxation(std::map<std::string, std::pair<double, Relaxation>>& best, const Variant& v,
-                      const Violation& x) {
+// By constraint: how far off, and what would do.
+using Relaxations = std::map<std::string, std::pair<double, Relaxation>>;
+
+void offer_relaxation(Relaxations& best, const Variant& v, const Violation& x) {
   // The memory of a card is nothing that its buyer can relax.
   if (!std::isfinite(x.excess()) || x.constraint == "memory") return;
   const auto it = best.find(x.constraint);
@@ -304,6 +313,66 @@ bool wanted(const Accelerator& a, const Constraints& c) {
 bool wanted(const EngineInfo& e, const Accelerator& a, const Constraints& c) {
   if (!c.engines.empty() && std::ranges::find(c.engines, e.id) == c.engines.end()) return false;
   return e.supports(a.vendor, a.architecture);
+}
+
+// What the search found on one accelerator.
+struct Found {
+  std::vector<Candidate> candidates;  // the best of each engine
+  std::optional<Rejection> rejection;
+  Relaxations relaxations;
+  std::int64_t evaluated = 0;
+};
+
+Result<Found> search_one(const ModelInput& model, const PlanRequest& request,
+                         const Knowledge& knowledge, const Accelerator& accelerator) {
+  Found out;
+  Nearest nearest;
+  Evaluator evaluator(model, request, knowledge);
+  const Objective objective = objective_of(request);
+  for (const EngineInfo& engine : knowledge.engines.all()) {
+    if (!wanted(engine, accelerator, request.constraints)) continue;
+    std::optional<Candidate> best;
+    for (const Variant& v : variants(model, request.constraints, accelerator, engine)) {
+      CAIRN_TRY(Outcome outcome, evaluator.evaluate(v));
+      if (outcome.candidate && (!best || better(*outcome.candidate, *best, objective))) {
+        best = std::move(outcome.candidate);
+      }
+      if (outcome.violations.empty()) continue;
+      const auto worst = std::ranges::max_element(outcome.violations, {}, &Violation::excess);
+      nearest.offer(v, *worst);
+      if (outcome.violations.size() == 1) offer_relaxation(out.relaxations, v, *worst);
+    }
+    if (best) out.candidates.push_back(*std::move(best));
+  }
+  if (out.candidates.empty()) {
+    out.rejection = nearest.rejection.value_or(Rejection{
+        accelerator.id, "", "support", 0, 0, "", "none of the engines runs on this accelerator"});
+  }
+  out.evaluated = evaluator.evaluated();
+  return out;
+}
+
+// Accelerators are shared out to threads one by one; each result has its place, so
+// that the outcome does not depend on their number.
+std::vector<Result<Found>> search(const ModelInput& model, const PlanRequest& request,
+                                  const Knowledge& knowledge,
+                                  const std::vector<const Accelerator*>& accelerators) {
+  std::vector<Result<Found>> out(accelerators.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < accelerators.size(); i = next++) {
+      out[i] = search_one(model, request, knowledge, *accelerators[i]);
+    }
+  };
+  constexpr std::size_t kMostThreads = 8;
+  const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1,
+                                                      std::min(kMostThreads, out.size() + 1));
+  {
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 1; i < threads; ++i) workers.emplace_back(work);
+    work();
+  }
+  return out;
 }
 
 }  // namespace
@@ -341,34 +410,20 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                     .in("context")
                     .got(std::to_string(w.context)));
   }
-  Evaluator evaluator(model, request, knowledge);
-  std::map<std::string, std::pair<double, Relaxation>> relaxations;
-  for (const Accelerator& accelerator : knowledge.accelerators.all()) {
-    if (!wanted(accelerator, request.constraints)) continue;
-    Nearest nearest;
-    bool ranked = false;
-    for (const EngineInfo& engine : knowledge.engines.all()) {
-      if (!wanted(engine, accelerator, request.constraints)) continue;
-      std::optional<Candidate> best;
-      for (const Variant& v : variants(model, request.constraints, accelerator, engine)) {
-        CAIRN_TRY(Outcome outcome, evaluator.evaluate(v));
-        if (outcome.candidate && (!best || better(*outcome.candidate, *best, objective))) {
-          best = std::move(outcome.candidate);
-        }
-        if (outcome.violations.empty()) continue;
-        const auto worst = std::ranges::max_element(outcome.violations, {}, &Violation::excess);
-        nearest.offer(v, *worst);
-        if (outcome.violations.size() == 1) offer_relaxation(relaxations, v, *worst);
-      }
-      if (!best) continue;
-      ranked = true;
-      plan.ranked.push_back(*std::move(best));
+  std::vector<const Accelerator*> considered;
+  for (const Accelerator& a : knowledge.accelerators.all()) {
+    if (wanted(a, request.constraints)) considered.push_back(&a);
+  }
+  Relaxations relaxations;
+  for (Result<Found>& found : search(model, request, knowledge, considered)) {
+    if (!found) return std::unexpected(std::move(found).error());
+    std::ranges::move(found->candidates, std::back_inserter(plan.ranked));
+    if (found->rejection) plan.rejections.push_back(*found->rejection);
+    for (const auto& [name, entry] : found->relaxations) {
+      const auto [it, fresh] = relaxations.try_emplace(name, entry);
+      if (!fresh && entry.first < it->second.first) it->second = entry;
     }
-    if (!ranked && !nearest.rejection) {
-      nearest.rejection = Rejection{
-          accelerator.id, "", "support", 0, 0, "", "none of the engines runs on this accelerator"};
-    }
-    if (!ranked) plan.rejections.push_back(*nearest.rejection);
+    plan.evaluated += found->evaluated;
   }
   mark_pareto(plan.ranked);
   std::ranges::stable_sort(plan.ranked, {}, [&](const Candidate& c) {
@@ -379,7 +434,6 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
     for (auto& [name, entry] : relaxations) plan.relaxations.push_back(entry.second);
   }
   if (plan.ranked.size() > request.top) plan.ranked.resize(request.top);
-  plan.evaluated = evaluator.evaluated();
   return plan;
 }
 

@@ -35,9 +35,10 @@ class Metrics {
 // steps that meet them before it is refined.
 std::optional<double> concurrency_at(const RequestTimes& times, double rate, double input,
                                      double output, double most) {
+  const StepTime prompt = times.prefill(input);
   const auto served = [&](double n) {
     // Below one request in flight the deployment is idle part of the time.
-    return std::min(n, 1.0) * times.steady(std::max(1.0, n), input, output).requests_per_s;
+    return std::min(n, 1.0) * times.steady(std::max(1.0, n), input, output, prompt).requests_per_s;
   };
   const auto next = [](double n) {
     if (n < 16) return n + 1;

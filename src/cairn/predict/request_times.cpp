@@ -113,9 +113,10 @@ StepTime RequestTimes::decode_mean(double batch, double context, double tokens) 
                       [&](double at) { return decode_step(batch, at); });
 }
 
-RequestTimes::Steady RequestTimes::steady(double concurrency, double input, double output) const {
+RequestTimes::Steady RequestTimes::steady(double concurrency, double input, double output,
+                                          const StepTime& known) const {
   Steady out;
-  out.prefill = prefill(input);
+  out.prefill = known;
   out.decode = decode_mean(concurrency, input, output);
   const Seconds prompt = out.prefill.total;
   const Seconds step = out.decode.total;

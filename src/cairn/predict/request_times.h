@@ -37,7 +37,12 @@ class RequestTimes {
     StepTime prefill;          // of one prompt
     double prefill_share = 0;  // of the busy time
   };
-  [[nodiscard]] Steady steady(double concurrency, double input, double output) const;
+  [[nodiscard]] Steady steady(double concurrency, double input, double output) const {
+    return steady(concurrency, input, output, prefill(input));
+  }
+  /// The same where prefill(input) is known: for many loads of one shape.
+  [[nodiscard]] Steady steady(double concurrency, double input, double output,
+                              const StepTime& prompt) const;
 
   [[nodiscard]] const std::vector<StepModel>& stages() const { return stages_; }
   /// Standard deviation of the logarithm of a step's time, from the priors of the
