@@ -11,18 +11,6 @@ namespace {
 constexpr std::int64_t kMostSequences = 4096;
 constexpr std::int64_t kMostCards = 8;  // of one machine
 
-MemoryDemand demand_of(const Deployment& d, const FitRequest& request) {
-  MemoryDemand m;
-  m.graph = d.model.graph.get();
-  m.weights = &d.weights;
-  m.kv = d.kv;
-  m.layout = d.layout;
-  m.context = request.context;
-  m.sequences = request.sequences;
-  m.config = d.config;
-  return m;
-}
-
 // The splits to try, fewest cards first.
 std::vector<Layout> splits(const FitRequest& request, const EngineInfo& engine,
                            const Accelerator& accelerator) {
@@ -62,7 +50,7 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
     f.accelerator = &accelerator;
     f.engine = &engine;
     f.format = d->weights.format;
-    const MemoryDemand demand = demand_of(*d, request);
+    const MemoryDemand demand = memory_demand(*d, request.context, request.sequences);
     CAIRN_TRY(f.memory, estimate_memory(demand, engine, accelerator));
     f.layout = layout;
     f.approximate = d->weights.approximate;
@@ -108,17 +96,14 @@ Result<Deployment> smallest_fitting(const ModelInput& model, DeploymentRequest r
                                     const Workload& workload, const Knowledge& knowledge) {
   request.layout = {};
   CAIRN_TRY(Deployment best, resolve(model, request, knowledge));
-  FitRequest demand;
-  demand.context = workload.context > 0
-                       ? workload.context
-                       : static_cast<std::int64_t>(workload.input + workload.output);
   for (const Layout& layout : usual_splits(*request.engine, *request.accelerator, kMostCards)) {
     request.layout = layout;
     auto d = resolve(model, request, knowledge);
     if (!d) continue;
     best = *std::move(d);
     CAIRN_TRY(const MemoryEstimate memory,
-              estimate_memory(demand_of(best, demand), *best.engine, *best.accelerator));
+              estimate_memory(memory_demand(best, workload.positions(), 1), *best.engine,
+                              *best.accelerator));
     if (memory.fits) break;
   }
   return best;

@@ -83,15 +83,7 @@ class Evaluator {
 
   // Sequences that fit at once; 0 with a violation if not even one does.
   Result<std::int64_t> resident_batch(const Deployment& d, Outcome& out) {
-    MemoryDemand demand;
-    demand.graph = d.model.graph.get();
-    demand.weights = &d.weights;
-    demand.kv = d.kv;
-    demand.layout = d.layout;
-    demand.config = d.config;
-    demand.context = workload().context > 0
-                         ? workload().context
-                         : static_cast<std::int64_t>(workload().input + workload().output);
+    const MemoryDemand demand = memory_demand(d, workload().positions(), 1);
     CAIRN_TRY(const MemoryEstimate one, estimate_memory(demand, *d.engine, *d.accelerator));
     ++evaluated_;
     if (!one.fits) {

@@ -133,6 +133,16 @@ Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_vi
   return knowledge.engines.find(gguf || (consumer && !checkpoint) ? "llama.cpp" : "vllm");
 }
 
+MemoryDemand memory_demand(const Deployment& d, std::int64_t context, std::int64_t sequences) {
+  return {.graph = d.model.graph.get(),
+          .weights = &d.weights,
+          .kv = d.kv,
+          .layout = d.layout,
+          .context = context,
+          .sequences = sequences,
+          .config = d.config};
+}
+
 std::string default_format(const ModelInput& model, const EngineInfo& engine) {
   if (contains(engine.format_kinds, "gguf")) {
     // Models that are published in four bits are converted without loss.

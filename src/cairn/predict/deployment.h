@@ -11,6 +11,7 @@
 #include "cairn/engine/engine.h"
 #include "cairn/hardware/accelerator.h"
 #include "cairn/layout/layout.h"
+#include "cairn/memory/memory.h"
 #include "cairn/model/graph.h"
 #include "cairn/model/weight_format.h"
 #include "cairn/predict/knowledge.h"
@@ -67,6 +68,10 @@ struct Deployment {
 /// does not read the format, a layout that the engine or the model does not have.
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
                            const Knowledge& knowledge);
+
+/// What the devices of one replica are to hold.
+MemoryDemand memory_demand(const Deployment& deployment, std::int64_t context,
+                           std::int64_t sequences);
 
 /// The format an engine would be given when nothing is said: the published one
 /// for checkpoint engines, q4_k_m for llama.cpp.

@@ -60,17 +60,10 @@ std::optional<double> concurrency_at(const RequestTimes& times, double rate, dou
 }
 
 MemoryDemand demand_of(const Deployment& d, const Workload& w) {
-  MemoryDemand m;
-  m.graph = d.model.graph.get();
-  m.weights = &d.weights;
-  m.kv = d.kv;
-  m.layout = d.layout;
-  m.context = w.context > 0 ? w.context : static_cast<std::int64_t>(w.input + w.output);
   const double each = std::ceil(w.concurrency / d.layout.dp);
-  m.sequences = std::clamp<std::int64_t>(static_cast<std::int64_t>(each), 1,
-                                         std::max<std::int64_t>(1, d.config.max_sequences));
-  m.config = d.config;
-  return m;
+  return memory_demand(d, w.positions(),
+                       std::clamp<std::int64_t>(static_cast<std::int64_t>(each), 1,
+                                                std::max<std::int64_t>(1, d.config.max_sequences)));
 }
 
 void add_times(Metrics& m, const RequestTimes& times, const RequestTimes::Steady& s,

@@ -22,6 +22,10 @@ struct Workload {
   double concurrency = 1;      // requests in the whole deployment, running or waiting
   std::optional<double> rate;  // requests per second that must be served, instead
   std::int64_t context = 0;    // positions to reserve; 0: input + output
+
+  [[nodiscard]] std::int64_t positions() const {
+    return context > 0 ? context : static_cast<std::int64_t>(input + output);
+  }
 };
 
 enum class BasisKind : std::uint8_t {
