@@ -35,7 +35,7 @@ mv prefix moved
 moved/bin/cairn gpus show mi300x >/dev/null
 mv moved prefix
 
-"$cmake" -S "$source/examples/consumer" -B consumer -DCMAKE_PREFIX_PATH="$prefix" \
+"$cmake" -G Ninja -S "$source/examples/consumer" -B consumer -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="${CAIRN_TEST_CXXFLAGS:-}" >"$work/configure.log"
 "$cmake" --build consumer >"$work/build.log"
 # 192 GiB: https://rocm.docs.amd.com/en/docs-7.2.4/reference/gpu-arch-specs.html
