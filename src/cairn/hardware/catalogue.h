@@ -17,7 +17,7 @@ class AcceleratorCatalogue {
   static Result<AcceleratorCatalogue> load(const Image& image);
 
   [[nodiscard]] const std::vector<Accelerator>& all() const { return accelerators_; }
-  /// By id or alias, case-insensitive; spaces and underscores count as dashes.
+  /// By id or alias, case-insensitive, without regard to spaces, dashes and underscores.
   /// An unknown name is an error that names the nearest ones.
   [[nodiscard]] Result<const Accelerator*> find(std::string_view name) const;
   /// The catalogue record of an accelerator: every figure with its source.
