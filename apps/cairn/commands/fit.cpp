@@ -96,6 +96,11 @@ Result<Answer> run_fit(Context& context) {
     write(fits, yes, request, model.name, context);
   } else {
     print(fits, request, model.name, context);
+    const std::int64_t made_for = model.graph->spec.max_context;
+    if (made_for > 0 && request.context > made_for) {
+      context.console.note(context.tr.tr("the model was made for {} positions, not for {}",
+                                         made_for, request.context));
+    }
   }
   return yes ? Answer::yes : Answer::no;
 }
