@@ -11,22 +11,10 @@
 #include "cairn/cost/power.h"
 #include "cairn/memory/memory.h"
 #include "cairn/predict/deployment.h"
-#include "cairn/predict/request_times.h"
+#include "cairn/predict/replica.h"
+#include "cairn/predict/workload.h"
 
 namespace cairn {
-
-/// Requests of one shape. Lengths in tokens.
-struct Workload {
-  double input = 512;
-  double output = 128;
-  double concurrency = 1;      // requests in the whole deployment, running or waiting
-  std::optional<double> rate;  // requests per second that must be served, instead
-  std::int64_t context = 0;    // positions to reserve; 0: input + output
-
-  [[nodiscard]] std::int64_t positions() const {
-    return context > 0 ? context : static_cast<std::int64_t>(input + output);
-  }
-};
 
 enum class BasisKind : std::uint8_t {
   calibrated,   // fitted on measurements of this card and engine
