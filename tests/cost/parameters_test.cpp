@@ -91,7 +91,8 @@ constexpr const char* kKernels =
     "    attention_prefill: {value: 0.3, sigma: 0.1}\n"      // 11
     "    attention_compute: fp16\n"                          // 12
     "    matmul: [{types: ['*'], kernel: k, compute: fp16,"  // 13
-    " efficiency: {value: 0.5, sigma: 0.1}}]\n";
+    " efficiency: {value: 0.5, sigma: 0.1}}]\n"
+    "recurrence: {by_chunks: true, efficiency: {value: 0.2, sigma: 0.1}}\n";
 
 Result<CostData> load(const std::string& kernels, const std::string& links,
                       const std::string& power) {
@@ -119,6 +120,8 @@ TEST(CostFiles, AreReadInSeconds) {
   EXPECT_DOUBLE_EQ(k.step.value, 1e-4);
   EXPECT_EQ(k.unpack("q4_0"), 4);
   EXPECT_EQ(k.unpack("bf16"), 0);
+  EXPECT_TRUE(k.recurrence.by_chunks);
+  EXPECT_DOUBLE_EQ(k.recurrence.efficiency.value, 0.2);
   EXPECT_EQ(k.id, "toy on any");
   EXPECT_DOUBLE_EQ(must(data.link("wire")).latency.value, 3e-6);
   EXPECT_EQ(data.power().idle_fraction, 0.1);

@@ -220,8 +220,9 @@ TEST(CatalogueEntry, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(error_of(with("window: 8", "window: 0")).contains("window"));
   EXPECT_TRUE(error_of(with("count: 1, kind: a", "count: 1, kind: c")).contains("kind"));
   EXPECT_TRUE(error_of(with("repeat: 2", "repeat: 1000")).contains("layers"));
-  EXPECT_TRUE(
-      error_of(with("intermediate: 128}}\n    layers", "}}\n    layers")).contains("intermediate"));
+  EXPECT_TRUE(error_of(with("intermediate: 128}}\n    layers",
+                            "experts: 4, experts_per_token: 8}}\n    layers"))
+                  .contains("experts_per_token"));
 }
 
 }  // namespace

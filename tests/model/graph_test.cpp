@@ -215,5 +215,89 @@ TEST(KvElements, ByHand) {
   EXPECT_EQ(kv_elements_per_token(shared), 0);
 }
 
+// Qwen3-Next-80B: 16 key heads and 32 value heads of 128, a convolution of 4 over 8192.
+RecurrentSpec qwen3_next() {
+  return {.kind = RecurrentKind::gated_delta_net,
+          .heads = 32,
+          .key_heads = 16,
+          .key_dim = 128,
+          .value_dim = 128,
+          .conv = 4,
+          .norm_dim = 128};
+}
+
+TEST(Recurrence, KeepsAStateOfFixedSize) {
+  const RecurrentSpec r = qwen3_next();
+  EXPECT_EQ(r.conv_features(), 2 * 16 * 128 + 32 * 128);
+  EXPECT_EQ(r.state_elements(), 32 * 128 * 128);
+  EXPECT_EQ(r.window_elements(2048), 3 * 8192);
+  // Mamba 2 of Nemotron-H-8B: 128 heads of 64, 8 groups, a state of 128.
+  const RecurrentSpec m{.kind = RecurrentKind::mamba2,
+                        .heads = 128,
+                        .key_heads = 8,
+                        .key_dim = 128,
+                        .value_dim = 64,
+                        .conv = 4};
+  EXPECT_EQ(m.conv_features(), 8192 + 2 * 8 * 128);
+  EXPECT_EQ(m.state_elements(), 8192 * 128);
+  const RecurrentSpec c{.kind = RecurrentKind::short_conv, .conv = 3};
+  EXPECT_EQ(c.state_elements(), 0);
+  EXPECT_EQ(c.window_elements(2048), 2 * 2048);
+}
+
+TEST(Recurrence, CountsUpdateAndOutput) {
+  const double state = 32.0 * 128 * 128;
+  EXPECT_DOUBLE_EQ(recurrence_flops(qwen3_next(), 1).value(), 7 * state);
+  // By chunks of 64: 2 * 64 * 256 a head and token, and 6 an element of the state.
+  EXPECT_DOUBLE_EQ(recurrence_flops(qwen3_next(), 128).value(),
+                   128 * (32 * 2.0 * 64 * 256 + 6 * state));
+}
+
+TEST(Recurrence, TensorsOfALayer) {
+  ModelSpec s;
+  s.hidden = 2048;
+  s.vocabulary = 16;
+  s.max_context = 1;
+  s.layers.resize(1);
+  s.layers[0].recurrent = qwen3_next();
+  const Graph g = build_graph(s);
+  // in_proj_qkvz 12288 x 2048, in_proj_ba 64 x 2048, conv1d 8192 x 4, dt_bias and A_log of 32,
+  // norm 128, out_proj 2048 x 4096.
+  const std::int64_t expected = 12288 * 2048 + 64 * 2048 + 8192 * 4 + 2 * 32 + 128 + 2048 * 4096;
+  EXPECT_EQ(count_parameters(g).recurrent, expected);
+  ASSERT_TRUE(check_spec(s));
+}
+
+TEST(SparseAttention, ReadsTheBestAndScoresAll) {
+  AttentionSpec a{.kind = AttentionKind::mla, .heads = 128, .kv_heads = 128};
+  a.index_heads = 64;
+  a.index_head_dim = 128;
+  a.index_topk = 2048;
+  EXPECT_DOUBLE_EQ(attended_positions(a, 99999, 1), 2048);
+  EXPECT_DOUBLE_EQ(attended_positions(a, 99, 1), 100);
+  EXPECT_DOUBLE_EQ(indexed_positions(a, 99999, 1), 100000);
+  EXPECT_EQ(index_elements_per_token(a), 128);
+  a.index_shared = true;
+  EXPECT_EQ(index_elements_per_token(a), 0);
+}
+
+TEST(CompressedAttention, KeepsAWindowAndEntries) {
+  AttentionSpec a{.kind = AttentionKind::compressed, .heads = 64, .kv_heads = 1};
+  a.head_dim = a.v_head_dim = 512;
+  a.window = 128;
+  a.compress = 128;
+  EXPECT_DOUBLE_EQ(cached_positions(a, 12800), 128 + 100);
+  EXPECT_DOUBLE_EQ(attended_positions(a, 12799, 1), 128 + 100);
+  EXPECT_EQ(kv_elements_per_token(a), 512);
+}
+
+TEST(Bidirectional, SeesEverythingAndKeepsNothing) {
+  AttentionSpec a{.heads = 12, .kv_heads = 12, .head_dim = 64, .v_head_dim = 64};
+  a.bidirectional = true;
+  EXPECT_DOUBLE_EQ(attended_positions(a, 0, 512), 512);
+  EXPECT_EQ(kv_elements_per_token(a), 0);
+  EXPECT_DOUBLE_EQ(cached_positions(a, 512), 0);
+}
+
 }  // namespace
 }  // namespace cairn

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <tuple>
 
 #include "../inputs.h"
 #include "cairn/report/json_writer.h"
@@ -21,6 +22,10 @@ std::string_view word_for(AttentionKind kind) {
       return msg("chunked attention");
     case AttentionKind::mla:
       return msg("latent attention");
+    case AttentionKind::cross:
+      return msg("attention to an encoder");
+    case AttentionKind::compressed:
+      return msg("compressed attention");
   }
   return msg("full attention");
 }
@@ -35,27 +40,122 @@ std::string_view name_of(AttentionKind kind) {
       return "chunked";
     case AttentionKind::mla:
       return "mla";
+    case AttentionKind::cross:
+      return "cross";
+    case AttentionKind::compressed:
+      return "compressed";
   }
   return "full";
 }
 
-// Layers of one kind and what a position of them keeps in the cache.
+std::string_view name_of(RecurrentKind kind) {
+  switch (kind) {
+    case RecurrentKind::none:
+      return "none";
+    case RecurrentKind::gated_delta_net:
+      return "gated-delta-net";
+    case RecurrentKind::kimi_delta:
+      return "kimi-delta";
+    case RecurrentKind::lightning:
+      return "lightning";
+    case RecurrentKind::mamba:
+      return "mamba";
+    case RecurrentKind::mamba2:
+      return "mamba2";
+    case RecurrentKind::rwkv:
+      return "rwkv";
+    case RecurrentKind::short_conv:
+      return "short-conv";
+  }
+  return "none";
+}
+
+std::string_view name_of(ModelPart part) {
+  switch (part) {
+    case ModelPart::language:
+      return "language";
+    case ModelPart::encoder:
+      return "encoder";
+    case ModelPart::vision:
+      return "vision";
+    case ModelPart::audio:
+      return "audio";
+    case ModelPart::mtp:
+      return "mtp";
+  }
+  return "language";
+}
+
+// Layers of one kind and what they keep of a sequence.
 struct LayerKind {
   AttentionKind kind = AttentionKind::full;
+  RecurrentKind recurrent = RecurrentKind::none;
+  bool attends = true;
   std::int64_t window = 0;
   std::int64_t layers = 0;
   std::int64_t elements = 0;  // per position, all layers of the kind
+  std::int64_t state = 0;     // per sequence, all layers of the kind
 };
 
+std::string_view word_for(RecurrentKind kind) {
+  switch (kind) {
+    case RecurrentKind::none:
+      return msg("feed-forward only");
+    case RecurrentKind::gated_delta_net:
+    case RecurrentKind::kimi_delta:
+    case RecurrentKind::lightning:
+      return msg("linear attention");
+    case RecurrentKind::mamba:
+    case RecurrentKind::mamba2:
+      return msg("state space");
+    case RecurrentKind::rwkv:
+      return msg("RWKV");
+    case RecurrentKind::short_conv:
+      return msg("short convolution");
+  }
+  return msg("feed-forward only");
+}
+
+std::string_view word_for(const LayerKind& k) {
+  if (!k.attends) return word_for(k.recurrent);
+  return word_for(k.kind);
+}
+
+std::string_view word_for(ModelPart part) {
+  switch (part) {
+    case ModelPart::language:
+      return msg("language model");
+    case ModelPart::encoder:
+      return msg("encoder");
+    case ModelPart::vision:
+      return msg("vision tower");
+    case ModelPart::audio:
+      return msg("audio tower");
+    case ModelPart::mtp:
+      return msg("draft layers (MTP)");
+  }
+  return msg("language model");
+}
+
+std::string_view name_of(const LayerKind& k) {
+  if (k.attends) return name_of(k.kind);
+  return name_of(k.recurrent);
+}
+
 std::vector<LayerKind> layer_kinds(const Graph& graph) {
-  std::map<std::pair<AttentionKind, std::int64_t>, LayerKind> kinds;
+  std::map<std::tuple<bool, AttentionKind, RecurrentKind, std::int64_t>, LayerKind> kinds;
   for (const LayerSpec& layer : graph.spec.layers) {
     const AttentionSpec& a = layer.attention;
-    LayerKind& k = kinds[{a.kind, a.window}];
+    const bool attends = a.heads > 0;
+    LayerKind& k = kinds[{!attends, a.kind, layer.recurrent.kind, a.window}];
     k.kind = a.kind;
+    k.recurrent = layer.recurrent.kind;
+    k.attends = attends;
     k.window = a.window;
     k.layers += 1;
-    k.elements += kv_elements_per_token(a);
+    k.elements += kv_elements_per_token(a) + index_elements_per_token(a);
+    k.state +=
+        layer.recurrent.state_elements() + layer.recurrent.window_elements(graph.spec.hidden);
   }
   std::vector<LayerKind> out;
   out.reserve(kinds.size());
@@ -99,6 +199,17 @@ struct View {
   double context;
 };
 
+void write_parts(const Graph& graph, JsonWriter& json) {
+  json.key("parts").begin_array();
+  for (const Graph& part : graph.parts) {
+    json.begin_object().field("part", name_of(part.spec.part));
+    json.field("parameters", count_parameters(part).total).field("hidden", part.spec.hidden);
+    json.field("layers", part.spec.layers.size()).field("positions", part.spec.positions);
+    json.field("outputs", part.spec.outputs).end_object();
+  }
+  json.end_array();
+}
+
 void write(const View& v, Context& context) {
   const ModelSpec& s = v.model.graph->spec;
   JsonWriter json;
@@ -110,12 +221,16 @@ void write(const View& v, Context& context) {
   json.key("parameters").begin_object().field("total", v.parameters.total);
   json.field("active", v.parameters.active).field("embedding", v.parameters.embedding);
   json.field("attention", v.parameters.attention).field("dense_ffn", v.parameters.dense_ffn);
-  json.field("experts", v.parameters.experts).field("norms", v.parameters.norms).end_object();
+  json.field("experts", v.parameters.experts).field("recurrent", v.parameters.recurrent);
+  json.field("norms", v.parameters.norms).field("other", v.parameters.other);
+  json.field("parts", v.parameters.parts).end_object();
+  write_parts(*v.model.graph, json);
   json.key("layer_kinds").begin_array();
   for (const LayerKind& k : v.kinds) {
-    json.begin_object().field("attention", name_of(k.kind)).field("window", k.window);
+    json.begin_object().field("attention", name_of(k)).field("window", k.window);
     json.field("layers", k.layers).field("kv_elements_per_token", k.elements);
-    json.field("kv_bytes_per_token_fp16", 2 * k.elements).end_object();
+    json.field("kv_bytes_per_token_fp16", 2 * k.elements);
+    json.field("state_elements", k.state).end_object();
   }
   json.end_array();
   json.field("flops_per_token", flops_per_token(*v.model.graph, v.context));
@@ -162,16 +277,23 @@ void print_structure(const View& v, Context& context) {
   part(msg("attention"), v.parameters.attention);
   part(msg("dense feed-forward"), v.parameters.dense_ffn);
   part(msg("experts"), v.parameters.experts);
+  part(msg("linear attention and state spaces"), v.parameters.recurrent);
   part(msg("norms"), v.parameters.norms);
+  part(msg("other"), v.parameters.other);
+  for (const Graph& inner : v.model.graph->parts) {
+    part(word_for(inner.spec.part), count_parameters(inner).total);
+  }
   context.console.out(parts.render(context.console.style()) + "\n");
   TextTable kinds({{t.tr("layers"), Align::right},
                    {t.tr("attention")},
                    {t.tr("window"), Align::right},
-                   {t.tr("KV per position, fp16"), Align::right}});
+                   {t.tr("KV per position, fp16"), Align::right},
+                   {t.tr("state per sequence, fp32"), Align::right}});
   for (const LayerKind& k : v.kinds) {
-    kinds.add({format_count(static_cast<double>(k.layers)), t.tr(word_for(k.kind)),
+    kinds.add({format_count(static_cast<double>(k.layers)), t.tr(word_for(k)),
                k.window > 0 ? format_count(static_cast<double>(k.window)) : "–",
-               format(Bytes(2.0 * static_cast<double>(k.elements)))});
+               format(Bytes(2.0 * static_cast<double>(k.elements))),
+               k.state > 0 ? format(Bytes(4.0 * static_cast<double>(k.state))) : "–"});
   }
   context.console.out(kinds.render(context.console.style()));
   context.console.out(t.tr("FLOPs of one token at {} positions: {}", format_count(v.context),

@@ -112,6 +112,9 @@ Result<KernelParameters> read_parameters(const Layers& layers, Node engine) {
   CAIRN_TRY(out.attention_tokens, number("attention_tokens", 64, 0, 65536));
   CAIRN_TRY(out.attention_compute,
             read_compute(layers.holder("attention_compute"), "attention_compute"));
+  CAIRN_TRY(const Node recurrence, engine.required("recurrence"));
+  CAIRN_TRY(out.recurrence.by_chunks, recurrence.get<bool>("by_chunks"));
+  CAIRN_TRY(out.recurrence.efficiency, read_prior(recurrence, "efficiency", 1));
   CAIRN_TRY(const Node paths, layers.holder("matmul").required("matmul"));
   CAIRN_TRY(out.paths, read_paths(paths));
   CAIRN_TRY(const Node unpack, engine.required("unpack_operations"));

@@ -40,6 +40,13 @@ struct MatmulPath {
   Seconds expert_launch{};
 };
 
+/// How an engine runs the recurrences of linear attention and state spaces.
+struct RecurrenceKernel {
+  /// By chunks of tokens with matrix products, or token by token on the vector units.
+  bool by_chunks = false;
+  Prior efficiency;  // of the matrix peak, or of the fp32 vector rate
+};
+
 struct KernelParameters {
   std::string id;  // "llama.cpp on rdna3"
   /// Given for this architecture, for a relative of it, or for any device.
@@ -62,6 +69,8 @@ struct KernelParameters {
   Prior attention_prefill;  // of the peak of `attention_compute`
   ComputeType attention_compute = ComputeType::f16;
   double attention_tokens = 64;  // queries at which prefill reaches half its rate
+
+  RecurrenceKernel recurrence;
 
   // Matrix products by storage type.
   struct TypedPath {

@@ -100,6 +100,21 @@ double head_share(const AttentionSpec& a) {
   return std::min(1.0, kWidest / std::max(1.0, width));
 }
 
+constexpr double kStateBytes = 4;  // engines keep states in 32 bits
+
+// Kernels go through the tokens one by one on the vector units, or by chunks on the
+// matrix units.
+Seconds recurrence_compute(const RecurrentSpec& r, const Step& step, const DeviceModel& d) {
+  const RecurrenceKernel& kernel = d.kernels.recurrence;
+  const double tokens = step.tokens_per_sequence;
+  if (!kernel.by_chunks || tokens <= 1) {
+    return step.sequences * tokens * recurrence_flops(r, 1) /
+           (d.peak(ComputeType::f32_vector) * kernel.efficiency.value);
+  }
+  return step.sequences * recurrence_flops(r, tokens) /
+         (d.peak(d.kernels.attention_compute) * kernel.efficiency.value);
+}
+
 }  // namespace
 
 std::string_view name_of(Limit limit) {
@@ -197,6 +212,29 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
         t.compute = work.flops / (d.peak(k.attention_compute) *
                                   (k.attention_prefill.value * ramp * head_share(op.attention)));
       }
+      break;
+    }
+    case OperatorKind::indexer: {
+      // Scores of every entry, then the best are kept; the keys are the indexer's own.
+      const AttentionSpec& a = op.attention;
+      const double entries = indexed_positions(a, step.context, step.tokens_per_sequence);
+      work.flops = flops(op, step);
+      work.bytes = step.sequences * kv.bytes(entries + step.tokens_per_sequence,
+                                             static_cast<double>(index_elements_per_token(a)));
+      memory_efficiency = k.attention_decode.value;
+      if (step.tokens_per_sequence > 1) {
+        t.compute = work.flops / (d.peak(k.attention_compute) * k.attention_prefill.value);
+      }
+      break;
+    }
+    case OperatorKind::recurrence: {
+      const RecurrentSpec& r = op.recurrent;
+      work.flops = flops(op, step);
+      work.bytes =
+          Bytes(step.sequences * 2 * kStateBytes * static_cast<double>(r.state_elements()) +
+                tokens * static_cast<double>(op.input + op.output) * d.activation_bytes);
+      memory_efficiency = k.attention_decode.value;
+      t.compute = recurrence_compute(r, step, d);
       break;
     }
     case OperatorKind::norm:

@@ -12,6 +12,8 @@ TimeClass class_of(const Operator& op, const Tensor* tensor) {
     case OperatorKind::embedding:
       return TimeClass::head;
     case OperatorKind::attention:
+    case OperatorKind::indexer:
+    case OperatorKind::recurrence:
       return TimeClass::attention;
     case OperatorKind::expert_linear:
     case OperatorKind::router:
@@ -43,6 +45,8 @@ std::string name_for(const Operator& op, const Tensor* tensor) {
   if (op.kind == OperatorKind::attention) {
     return op.attention.kind == AttentionKind::sliding ? "attention (window)" : "attention";
   }
+  if (op.kind == OperatorKind::indexer) return "indexer";
+  if (op.kind == OperatorKind::recurrence) return "recurrence";
   if (op.kind == OperatorKind::elementwise) return "elementwise";
   return tensor != nullptr ? std::string(role_name(tensor->role)) : "norm";
 }
@@ -50,10 +54,30 @@ std::string name_for(const Operator& op, const Tensor* tensor) {
 // Everything that the time of an operator depends on.
 auto signature(const OperatorGroup& g) {
   const AttentionSpec& a = g.op.attention;
+  const RecurrentSpec& r = g.op.recurrent;
   return std::tuple(g.op.kind, g.type, g.op.input, g.op.output, g.op.experts,
                     g.op.experts_per_token, g.op.output_only, a.kind, a.heads, a.kv_heads,
                     a.head_dim, a.v_head_dim, a.window, a.kv_lora_rank, a.qk_rope_head_dim,
-                    std::string_view(g.name));
+                    a.bidirectional, a.shares_kv, a.compress, a.index_topk, r.kind, r.heads,
+                    r.key_heads, r.key_dim, r.value_dim, std::string_view(g.name));
+}
+
+// Products whose inner dimension tensor parallelism divides: an all-reduce follows.
+// Shared and routed experts are summed before theirs.
+bool sums_over_ranks(TensorRole role) {
+  switch (role) {
+    case TensorRole::attn_output:
+    case TensorRole::cross_attn_output:
+    case TensorRole::ssm_out:
+    case TensorRole::shortconv_out:
+    case TensorRole::time_mix_output:
+    case TensorRole::channel_mix_value:
+    case TensorRole::ffn_down:
+    case TensorRole::expert_down:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Weights that one step reads on this device, all experts included.
@@ -109,7 +133,7 @@ StepModel::StepModel(const Graph& graph, const BoundWeights& weights, const KvFo
                        group.type->bytes(static_cast<double>(group.op.output),
                                          static_cast<double>(group.op.input));
     }
-    if (op.kind == OperatorKind::attention) all_reduces_ += 2;
+    if (tensor != nullptr && sums_over_ranks(tensor->role)) all_reduces_ += 1;
     if (op.kind == OperatorKind::router) expert_layers_ += 1;
     const auto it = std::ranges::find_if(groups_, [&group](const OperatorGroup& other) {
       return signature(other) == signature(group);

@@ -36,17 +36,48 @@ Cut cut_of(TensorRole role) {
     case TensorRole::shared_up:
     case TensorRole::expert_gate:
     case TensorRole::expert_up:
+    case TensorRole::attn_gate:
+    case TensorRole::cross_attn_q:
+    case TensorRole::linear_qkv:
+    case TensorRole::ssm_in:
+    case TensorRole::ssm_conv:
+    case TensorRole::ssm_conv_q:
+    case TensorRole::ssm_conv_k:
+    case TensorRole::ssm_conv_v:
+    case TensorRole::ssm_dt:
+    case TensorRole::ssm_d:
+    case TensorRole::ssm_beta_alpha:
+    case TensorRole::ssm_beta:
+    case TensorRole::ssm_alpha:
+    case TensorRole::ssm_f_b:
+    case TensorRole::ssm_g_b:
+    case TensorRole::shortconv_in:
+    case TensorRole::shortconv_conv:
+    case TensorRole::time_mix_receptance:
+    case TensorRole::time_mix_key:
+    case TensorRole::time_mix_value:
+    case TensorRole::time_mix_gate:
+    case TensorRole::channel_mix_key:
       return Cut::rows;
     case TensorRole::attn_k:
     case TensorRole::attn_v:
+    case TensorRole::cross_attn_k:
+    case TensorRole::cross_attn_v:
       return Cut::kv_rows;
     case TensorRole::attn_output:
+    case TensorRole::cross_attn_output:
+    case TensorRole::ssm_x:
+    case TensorRole::ssm_out:
+    case TensorRole::shortconv_out:
+    case TensorRole::time_mix_output:
+    case TensorRole::channel_mix_value:
     case TensorRole::ffn_down:
     case TensorRole::shared_down:
     case TensorRole::expert_down:
       return Cut::columns;
     case TensorRole::attn_k_b:
     case TensorRole::attn_v_b:
+    case TensorRole::attn_output_a:
       return Cut::stack;
     default:
       return Cut::none;
@@ -97,6 +128,11 @@ Error cannot_divide(std::string_view field, int value, std::string message) {
   return bad_input(std::move(message)).in(std::string(field)).got(std::to_string(value));
 }
 
+// Whether keys and values are of heads that are divided, not one latent for all.
+bool has_kv_heads(const AttentionSpec& a) {
+  return a.kind != AttentionKind::mla && a.kind != AttentionKind::compressed && a.kv_heads > 0;
+}
+
 Result<void> check_layer(const LayerSpec& layer, std::size_t index, const Layout& layout) {
   const int tp = layout.tp;
   const AttentionSpec& a = layer.attention;
@@ -108,8 +144,11 @@ Result<void> check_layer(const LayerSpec& layer, std::size_t index, const Layout
         fmt::format("tensor parallelism does not divide {} {} of layer {}", n, what, index)));
   };
   CAIRN_CHECK(divides(a.heads, "attention heads"));
-  if (a.kind != AttentionKind::mla && a.kv_heads % tp != 0 &&
-      (a.kv_heads == 0 || tp % a.kv_heads != 0)) {
+  CAIRN_CHECK(divides(layer.cross_attention.heads, "cross-attention heads"));
+  // State spaces of one head divide by features.
+  const RecurrentSpec& r = layer.recurrent;
+  CAIRN_CHECK(divides(r.heads > 1 ? r.heads : r.value_dim, "heads of the recurrence"));
+  if (has_kv_heads(a) && a.kv_heads % tp != 0 && tp % a.kv_heads != 0) {
     return fail(cannot_divide("tp", tp,
                               "tensor parallelism neither divides nor is a multiple of "
                               "the KV heads")
@@ -187,8 +226,19 @@ Result<std::vector<Share>> divide(const Graph& graph, const Layout& layout, Stag
 AttentionSpec share_of(const AttentionSpec& attention, int tp) {
   AttentionSpec out = attention;
   out.heads = divide_up(attention.heads, tp);
-  if (attention.kind != AttentionKind::mla && attention.kv_heads > 0) {
+  if (has_kv_heads(attention)) {
     out.kv_heads = std::max<std::int64_t>(1, attention.kv_heads / tp);
+  }
+  return out;
+}
+
+RecurrentSpec share_of(const RecurrentSpec& recurrent, int tp) {
+  RecurrentSpec out = recurrent;
+  if (recurrent.heads > 1) {
+    out.heads = divide_up(recurrent.heads, tp);
+    out.key_heads = std::max<std::int64_t>(1, recurrent.key_heads / tp);
+  } else {
+    out.value_dim = divide_up(recurrent.value_dim, tp);
   }
   return out;
 }
@@ -225,6 +275,14 @@ Operator share_of(const Operator& op, const Graph& graph, const Share& share) {
     out.output = divide_up(op.output, tp);
     return out;
   }
+  if (op.kind == OperatorKind::recurrence) {
+    out.recurrent = share_of(op.recurrent, tp);
+    out.input = divide_up(op.input, tp);
+    out.output = divide_up(op.output, tp);
+    return out;
+  }
+  // Every rank chooses for itself (vllm/model_executor/models/deepseek_v2.py, Indexer).
+  if (op.kind == OperatorKind::indexer) return out;
   if (op.tensor < 0) {
     // Element-wise work on the hidden size is repeated on each rank; the rest
     // (rotation, activation, gates) is on features that are split.
@@ -234,9 +292,13 @@ Operator share_of(const Operator& op, const Graph& graph, const Share& share) {
   }
   const Tensor& whole = graph.tensors[static_cast<std::size_t>(op.tensor)];
   if (op.kind == OperatorKind::norm) {
-    const bool per_head =
-        whole.owner == TensorRole::attn_q_norm || whole.owner == TensorRole::attn_k_norm;
-    if (per_head) out.input = out.output = divide_up(op.output, tp);
+    const bool per_head = whole.owner == TensorRole::attn_q_norm ||
+                          whole.owner == TensorRole::attn_k_norm ||
+                          whole.owner == TensorRole::ssm_norm || cut_of(whole.owner) == Cut::rows;
+    if (per_head) {
+      out.input = divide_up(op.input, tp);
+      out.output = divide_up(op.output, tp);
+    }
     return out;
   }
   if (op.kind == OperatorKind::embedding || op.kind == OperatorKind::router) return out;

@@ -73,6 +73,8 @@ Operator share_of(const Operator& op, const Graph& graph, const Share& share);
 
 /// Attention as one tensor-parallel rank runs it: heads / tp, at least one KV head.
 AttentionSpec share_of(const AttentionSpec& attention, int tp);
+/// A recurrence likewise: heads / tp, or the features of a state space of one head.
+RecurrentSpec share_of(const RecurrentSpec& recurrent, int tp);
 
 /// Whether the device of this share runs the operator at all.
 bool runs(const Operator& op, const Graph& graph, const Share& share);

@@ -1,80 +1,15 @@
-// Entries of the catalogue: reading one into a spec, writing one from a spec.
-#include <fmt/format.h>
-
+// Entries of the catalogue: reading one into a spec.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
 #include "cairn/model/catalogue.h"
+#include "cairn/model/catalogue_fields.h"
 
 namespace cairn {
 namespace {
 
 constexpr std::int64_t kMax = 1 << 30;
-
-constexpr std::array kKinds =
-    std::to_array<std::pair<AttentionKind, std::string_view>>({{AttentionKind::full, "full"},
-                                                               {AttentionKind::sliding, "sliding"},
-                                                               {AttentionKind::chunked, "chunked"},
-                                                               {AttentionKind::mla, "mla"}});
-
-// The fields of each part with their defaults, once for reading and writing.
-template <class Visitor>
-void visit_fields(AttentionSpec& a, Visitor& v) {
-  v("heads", a.heads, 0);
-  v("kv_heads", a.kv_heads, 0);
-  v("head_dim", a.head_dim, 0);
-  v("v_head_dim", a.v_head_dim, 0);
-  v("window", a.window, 0);
-  v("qkv_bias", a.qkv_bias, false);
-  v("o_bias", a.o_bias, false);
-  v("qk_norm", a.qk_norm, false);
-  v("qk_norm_dim_q", a.qk_norm_dim_q, 0);
-  v("qk_norm_dim_k", a.qk_norm_dim_k, 0);
-  v("sinks", a.sinks, false);
-  v("output_gate", a.output_gate, false);
-  v("shares_kv", a.shares_kv, false);
-  v("q_lora_rank", a.q_lora_rank, 0);
-  v("kv_lora_rank", a.kv_lora_rank, 0);
-  v("qk_nope_head_dim", a.qk_nope_head_dim, 0);
-  v("qk_rope_head_dim", a.qk_rope_head_dim, 0);
-}
-
-template <class Visitor>
-void visit_fields(FeedForwardSpec& f, Visitor& v) {
-  v("gated", f.gated, true);
-  v("bias", f.bias, false);
-  v("intermediate", f.intermediate, 0);
-  v("experts", f.experts, 0);
-  v("experts_per_token", f.experts_per_token, 0);
-  v("expert_intermediate", f.expert_intermediate, 0);
-  v("shared_intermediate", f.shared_intermediate, 0);
-  v("shared_gate", f.shared_gate, false);
-  v("router_bias", f.router_bias, false);
-  v("expert_bias", f.expert_bias, false);
-}
-
-template <class Visitor>
-void visit_fields(LayerSpec& l, Visitor& v) {
-  v("norms", l.norms, 2);
-  v("norms_after", l.norms_after, false);
-  v("norm_bias", l.norm_bias, false);
-}
-
-template <class Visitor>
-void visit_fields(ModelSpec& m, Visitor& v) {
-  v("hidden", m.hidden, 0);
-  v("vocabulary", m.vocabulary, 0);
-  v("max_context", m.max_context, 0);
-  v("position_embeddings", m.position_embeddings, 0);
-  v("tied_embeddings", m.tied_embeddings, false);
-  v("output_head", m.output_head, true);
-  v("output_bias", m.output_bias, false);
-  v("final_norm_bias", m.final_norm_bias, false);
-  v("mtp_layers", m.mtp_layers, 0);
-  v("text_part", m.text_part, false);
-}
 
 /// Reads fields from a mapping, and keeps the first error.
 class Reader {
@@ -112,39 +47,98 @@ class Reader {
   std::optional<Error> error_;
 };
 
+// The value that a table has for the name at a key.
+template <class Table, class Value>
+Result<Value> choice(Node node, std::string_view key, const Table& table, Value fallback) {
+  if (!node.find(key)) return fallback;
+  CAIRN_TRY(const std::string_view name, node.get<std::string_view>(key));
+  if (const Value* value = named(table, name)) return *value;
+  std::string names;
+  for (const auto& [known, text] : table) {
+    if (!names.empty()) names += ", ";
+    names += text;
+  }
+  return fail(node.find(key)->error("no such value").in(std::string(key)).want(names));
+}
+
 Result<AttentionSpec> read_attention(Node node) {
   AttentionSpec a;
   Reader reader(node);
   visit_fields(a, reader);
   reader.allow("kind");
   CAIRN_CHECK(reader.finish());
-  CAIRN_TRY(const std::string_view kind, node.get_or<std::string_view>("kind", "full"));
-  const auto it =
-      std::ranges::find(kKinds, kind, &std::pair<AttentionKind, std::string_view>::second);
-  if (it == kKinds.end()) {
-    return fail(
-        node.find("kind")->error("no such kind").in("kind").want("full, sliding, chunked or mla"));
-  }
-  a.kind = it->first;
+  CAIRN_TRY(a.kind, choice(node, "kind", kAttentionKinds, AttentionKind::full));
   if (a.kind == AttentionKind::mla) a.head_dim = a.qk_nope_head_dim + a.qk_rope_head_dim;
   if (a.kv_heads == 0) a.kv_heads = a.heads;
   if (a.v_head_dim == 0) a.v_head_dim = a.head_dim;
   return a;
 }
 
+Result<RecurrentSpec> read_recurrent(Node node) {
+  RecurrentSpec r;
+  Reader reader(node);
+  visit_fields(r, reader);
+  reader.allow("kind");
+  CAIRN_CHECK(reader.finish());
+  CAIRN_CHECK(node.required("kind"));
+  CAIRN_TRY(r.kind, choice(node, "kind", kRecurrentKinds, RecurrentKind::none));
+  if (r.key_heads == 0) r.key_heads = r.heads;
+  if (r.value_dim == 0) r.value_dim = r.key_dim;
+  return r;
+}
+
+Result<TensorRole> read_role(Node node) {
+  CAIRN_TRY(const std::string_view name, node.get<std::string_view>("role"));
+  for (int i = 0; i < static_cast<int>(TensorRole::bias); ++i) {
+    const auto role = static_cast<TensorRole>(i);
+    if (role_name(role) == name) return role;
+  }
+  return fail(node.find("role")->error("no such role of a tensor").in("role"));
+}
+
+Result<std::vector<MatrixSpec>> read_extras(Node around) {
+  std::vector<MatrixSpec> out;
+  const auto list = around.find("extras");
+  if (!list) return out;
+  if (!list->is_sequence()) return fail(list->error("wrong type").in("extras").want("a list"));
+  for (std::uint32_t i = 0; i < list->size(); ++i) {
+    const Node node = list->at(i);
+    MatrixSpec m;
+    Reader reader(node);
+    visit_fields(m, reader);
+    reader.allow("role");
+    reader.allow("use");
+    CAIRN_CHECK(reader.finish());
+    CAIRN_TRY(m.role, read_role(node));
+    CAIRN_TRY(m.use, choice(node, "use", kUses, Use::linear));
+    out.push_back(m);
+  }
+  return out;
+}
+
 Result<LayerSpec> read_layer(Node node) {
   LayerSpec layer;
   Reader reader(node);
   visit_fields(layer, reader);
-  reader.allow("attention");
-  reader.allow("feed_forward");
+  for (const auto* key : {"attention", "recurrent", "cross_attention", "feed_forward", "extras"}) {
+    reader.allow(key);
+  }
   CAIRN_CHECK(reader.finish());
-  CAIRN_TRY(const Node attention, node.required("attention"));
-  CAIRN_TRY(layer.attention, read_attention(attention));
-  CAIRN_TRY(const Node feed_forward, node.required("feed_forward"));
-  Reader inner(feed_forward);
-  visit_fields(layer.feed_forward, inner);
-  CAIRN_CHECK(inner.finish());
+  if (const auto part = node.find("attention")) {
+    CAIRN_TRY(layer.attention, read_attention(*part));
+  }
+  if (const auto part = node.find("recurrent")) {
+    CAIRN_TRY(layer.recurrent, read_recurrent(*part));
+  }
+  if (const auto part = node.find("cross_attention")) {
+    CAIRN_TRY(layer.cross_attention, read_attention(*part));
+  }
+  if (const auto part = node.find("feed_forward")) {
+    Reader inner(*part);
+    visit_fields(layer.feed_forward, inner);
+    CAIRN_CHECK(inner.finish());
+  }
+  CAIRN_TRY(layer.extras, read_extras(node));
   return layer;
 }
 
@@ -200,117 +194,20 @@ Result<std::vector<LayerSpec>> read_layers(Node entry) {
   return layers;
 }
 
-/// Writes the fields that differ from their default.
-class Writer {
- public:
-  explicit Writer(std::string separator) : separator_(std::move(separator)) {}
-  void operator()(std::string_view key, const std::int64_t& value, std::int64_t fallback) {
-    if (value != fallback) add(key, std::to_string(value));
+// A part has the fields of a model that its layers need.
+Result<ModelSpec> read_part(Node node) {
+  ModelSpec spec;
+  Reader reader(node);
+  visit_fields(spec, reader);
+  for (const auto* key : {"part", "kinds", "layers", "extras"}) reader.allow(key);
+  CAIRN_CHECK(reader.finish());
+  CAIRN_CHECK(node.required("part"));
+  CAIRN_TRY(spec.part, choice(node, "part", kParts, ModelPart::language));
+  if (node.find("layers")) {
+    CAIRN_TRY(spec.layers, read_layers(node));
   }
-  void operator()(std::string_view key, const bool& value, bool fallback) {
-    if (value != fallback) add(key, value ? "true" : "false");
-  }
-  void add(std::string_view key, std::string_view value) {
-    if (!text_.empty()) text_ += separator_;
-    fmt::format_to(std::back_inserter(text_), "{}: {}", key, value);
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::string separator_;
-  std::string text_;
-};
-
-// What is not plain text in YAML: everything but letters, digits and a few marks.
-std::string quoted(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
-  const bool letter_first =
-      !text.empty() && ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'));
-  if (letter_first && text.find_first_not_of(kPlain) == std::string_view::npos && text != "true" &&
-      text != "false" && text != "null") {
-    return std::string(text);
-  }
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + '"';
-}
-
-std::string attention_text(AttentionSpec a) {
-  Writer writer(", ");
-  if (a.kind != AttentionKind::full) {
-    writer.add("kind",
-               std::ranges::find(kKinds, a.kind, &std::pair<AttentionKind, std::string_view>::first)
-                   ->second);
-  }
-  // What the reader derives is not written.
-  if (a.kv_heads == a.heads) a.kv_heads = 0;
-  if (a.v_head_dim == a.head_dim) a.v_head_dim = 0;
-  if (a.kind == AttentionKind::mla) a.head_dim = 0;
-  visit_fields(a, writer);
-  return writer.text();
-}
-
-std::string kind_text(std::string_view name, LayerSpec layer) {
-  Writer writer("\n        ");
-  writer.add("attention", "{" + attention_text(layer.attention) + "}");
-  Writer inner(", ");
-  visit_fields(layer.feed_forward, inner);
-  writer.add("feed_forward", "{" + inner.text() + "}");
-  visit_fields(layer, writer);
-  return fmt::format("      {}:\n        {}\n", name, writer.text());
-}
-
-std::string kind_name(const LayerSpec& layer) {
-  const auto* const it = std::ranges::find(kKinds, layer.attention.kind,
-                                           &std::pair<AttentionKind, std::string_view>::first);
-  return fmt::format("{}-{}", it->second, layer.feed_forward.experts > 0 ? "moe" : "dense");
-}
-
-using Order = std::vector<std::size_t>;  // the kind of each layer
-
-// The runs of equal kinds in [from, to).
-std::vector<std::string> runs(const Order& order, const std::vector<std::string>& names,
-                              std::size_t from, std::size_t to) {
-  std::vector<std::string> out;
-  while (from < to) {
-    std::size_t end = from;
-    while (end < to && order[end] == order[from]) ++end;
-    out.push_back(fmt::format("{{count: {}, kind: {}}}", end - from, names[order[from]]));
-    from = end;
-  }
-  return out;
-}
-
-// The shortest period that starts at `from` and fills at least two turns.
-std::size_t period(const Order& order, std::size_t from) {
-  const std::size_t n = order.size();
-  for (std::size_t p = 1; from + 2 * p <= n; ++p) {
-    bool same = true;
-    for (std::size_t i = from + p; i < n && same; ++i) same = order[i] == order[i - p];
-    if (same) return p;
-  }
-  return 0;
-}
-
-std::string layers_text(const Order& order, const std::vector<std::string>& names) {
-  std::vector<std::string> lines = runs(order, names, 0, order.size());
-  // A repeated pattern, perhaps after a few layers of its own, if it is shorter.
-  for (std::size_t from = 0; from < std::min<std::size_t>(order.size(), 8); ++from) {
-    const std::size_t p = period(order, from);
-    if (p < 2) continue;
-    const std::size_t times = (order.size() - from) / p;
-    const std::vector<std::string> of = runs(order, names, from, from + p);
-    std::vector<std::string> shorter = runs(order, names, 0, from);
-    shorter.push_back(fmt::format("{{repeat: {}, of: [{}]}}", times, fmt::join(of, ", ")));
-    const std::vector<std::string> rest = runs(order, names, from + times * p, order.size());
-    shorter.insert(shorter.end(), rest.begin(), rest.end());
-    if (shorter.size() + of.size() < lines.size()) lines = shorter;
-  }
-  return fmt::format("      - {}\n", fmt::join(lines, "\n      - "));
+  CAIRN_TRY(spec.extras, read_extras(node));
+  return spec;
 }
 
 }  // namespace
@@ -319,8 +216,9 @@ Result<ModelSpec> spec_from_entry(Node entry) {
   ModelSpec spec;
   Reader reader(entry);
   visit_fields(spec, reader);
-  for (const std::string_view key : {"id", "aliases", "variants", "source_url", "date", "note",
-                                     "architecture", "family", "format", "kinds", "layers"}) {
+  for (const std::string_view key :
+       {"id", "aliases", "variants", "source_url", "date", "note", "architecture", "family",
+        "format", "kinds", "layers", "extras", "parts"}) {
     reader.allow(key);
   }
   CAIRN_CHECK(reader.finish());
@@ -329,46 +227,20 @@ Result<ModelSpec> spec_from_entry(Node entry) {
   CAIRN_TRY(spec.family, entry.get<std::string_view>("family"));
   CAIRN_TRY(spec.published_format, entry.get_or<std::string_view>("format", ""));
   CAIRN_TRY(spec.layers, read_layers(entry));
+  CAIRN_TRY(spec.extras, read_extras(entry));
+  const auto parts = entry.find("parts");
+  for (std::uint32_t i = 0; parts && i < parts->size(); ++i) {
+    CAIRN_TRY(ModelSpec part, read_part(parts->at(i)));
+    part.id = spec.id;
+    part.architecture = spec.architecture;
+    part.family = spec.family;
+    part.published_format = spec.published_format;
+    spec.parts.push_back(std::move(part));
+  }
   if (auto checked = check_spec(spec); !checked) {
     return std::unexpected(std::move(checked).error().at(entry.where()));
   }
   return spec;
-}
-
-std::string catalogue_entry(const ModelSpec& spec, std::string_view source, std::string_view date,
-                            std::span<const std::string> aliases, std::string_view note) {
-  Order order;
-  std::vector<LayerSpec> kinds;
-  for (const LayerSpec& layer : spec.layers) {
-    const auto it = std::ranges::find(kinds, layer);
-    order.push_back(static_cast<std::size_t>(it - kinds.begin()));
-    if (it == kinds.end()) kinds.push_back(layer);
-  }
-  std::vector<std::string> names;
-  for (const LayerSpec& kind : kinds) {
-    std::string name = kind_name(kind);
-    const auto number = std::ranges::count(names, name);
-    if (number > 0) name += fmt::format("-{}", names.size() + 1);
-    names.push_back(std::move(name));
-  }
-  ModelSpec scalars = spec;
-  Writer writer("\n    ");
-  writer.add("id", quoted(spec.id));
-  if (!aliases.empty()) {
-    std::vector<std::string> texts;
-    for (const std::string& alias : aliases) texts.push_back(quoted(alias));
-    writer.add("aliases", fmt::format("[{}]", fmt::join(texts, ", ")));
-  }
-  writer.add("source_url", quoted(source));
-  writer.add("date", fmt::format("\"{}\"", date));
-  if (!note.empty()) writer.add("note", quoted(note));
-  writer.add("architecture", quoted(spec.architecture));
-  writer.add("family", quoted(spec.family));
-  if (!spec.published_format.empty()) writer.add("format", quoted(spec.published_format));
-  visit_fields(scalars, writer);
-  std::string text = fmt::format("  - {}\n    kinds:\n", writer.text());
-  for (std::size_t i = 0; i < kinds.size(); ++i) text += kind_text(names[i], kinds[i]);
-  return text + "    layers:\n" + layers_text(order, names);
 }
 
 }  // namespace cairn

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cairn/base/result.h"
+#include "cairn/model/tensor_role.h"
 
 namespace cairn {
 
@@ -18,6 +19,10 @@ enum class AttentionKind : std::uint8_t {
   sliding,  // the last `window` positions
   chunked,  // the positions of the same chunk of `window` (Llama 4)
   mla,      // multi-head latent attention: one compressed latent per position (DeepSeek V2)
+  cross,    // the `window` positions of an encoder, cached once per sequence
+  /// The last `window` positions, and one entry for every `compress` positions before
+  /// (DeepSeek V4); keys are values.
+  compressed,
 };
 
 struct AttentionSpec {
@@ -32,9 +37,21 @@ struct AttentionSpec {
   bool qk_norm = false;            // RMS norm on queries and keys, per head (Qwen 3, Gemma 3)
   std::int64_t qk_norm_dim_q = 0;  // weights of those norms; head_dim where per head
   std::int64_t qk_norm_dim_k = 0;
-  bool sinks = false;        // one learned logit per head (gpt-oss)
-  bool output_gate = false;  // q projection twice as wide, half of it a gate
-  bool shares_kv = false;    // uses the KV cache of an earlier layer: no K and V of its own
+  bool sinks = false;          // one learned logit per head (gpt-oss)
+  bool output_gate = false;    // q projection twice as wide, half of it a gate
+  bool shares_kv = false;      // uses the KV cache of an earlier layer: no K and V of its own
+  bool v_from_k = false;       // values are the keys' projection: no matrix of their own (Gemma 4)
+  bool bidirectional = false;  // sees later positions too, and keeps no cache (encoders)
+  std::int64_t compress = 0;   // of compressed attention: positions an entry stands for
+  std::int64_t output_rank = 0;    // low-rank output projection: features between; 0: none ...
+  std::int64_t output_groups = 1;  // ... in as many groups of heads (DeepSeek V4)
+  // Sparse attention: an indexer scores all cached entries with small heads of its own,
+  // and attention reads the best (DeepSeek-V3.2, arXiv:2512.02556, section 2.1).
+  std::int64_t index_heads = 0;  // 0: no selection
+  std::int64_t index_head_dim = 0;
+  std::int64_t index_topk = 0;   // entries that attention reads at most
+  std::int64_t index_input = 0;  // features of the indexer's queries: the query's latent, or hidden
+  bool index_shared = false;     // takes the choice of an earlier layer: no indexer of its own
   // MLA only.
   std::int64_t q_lora_rank = 0;  // 0: queries are projected directly
   std::int64_t kv_lora_rank = 0;
@@ -42,6 +59,70 @@ struct AttentionSpec {
   std::int64_t qk_rope_head_dim = 0;
 
   bool operator==(const AttentionSpec&) const = default;
+};
+
+/// Mixers that keep a state of fixed size instead of a cache.
+enum class RecurrentKind : std::uint8_t {
+  none,
+  gated_delta_net,  // Qwen3-Next (arXiv:2412.06464)
+  kimi_delta,       // Kimi Linear (arXiv:2510.26692)
+  lightning,        // MiniMax-01 (arXiv:2501.08313)
+  mamba,            // selective state space (arXiv:2312.00752)
+  mamba2,           // state space duality (arXiv:2405.21060)
+  rwkv,             // matrix-valued states (arXiv:2404.05892)
+  short_conv,       // gated short convolution (LFM2, arXiv:2511.23404)
+};
+
+struct RecurrentSpec {
+  RecurrentKind kind = RecurrentKind::none;
+  std::int64_t heads = 0;      // of values; for mamba 1
+  std::int64_t key_heads = 0;  // of queries and keys; groups of B and C for mamba2
+  std::int64_t key_dim = 0;    // per head: of queries and keys; d_state of a state space
+  std::int64_t value_dim = 0;  // per head: of values; all inner features for mamba
+  std::int64_t conv = 0;       // kernel of the causal convolution before; 0: none
+  std::int64_t rank = 0;       // of the low-rank step size (mamba), decay (KDA, RWKV)
+  std::int64_t gate_rank = 0;  // of a low-rank gate; 0: a full matrix, or the kind has none
+  bool gate_full = false;      // KDA: the gate is a full matrix
+  bool conv_bias = false;
+  bool bias = false;  // in the projections in and out
+  /// Weights of the norm before the output projection; 0: none.
+  std::int64_t norm_dim = 0;
+  bool inner_norms = false;     // norms of dt, B and C with weights (Jamba)
+  bool split_gates = false;     // beta and alpha in two matrices (Qwen3.5), not one (Qwen3-Next)
+  std::int64_t version = 0;     // of RWKV: 5, 6 or 7
+  std::int64_t value_rank = 0;  // RWKV 7: of the value residual; 0 in its first layer
+  std::int64_t lerp_rank = 0;   // RWKV 6: of the data-dependent interpolation
+
+  bool operator==(const RecurrentSpec&) const = default;
+
+  [[nodiscard]] std::int64_t inner() const { return heads * value_dim; }
+  /// Features that pass through the convolution.
+  [[nodiscard]] std::int64_t conv_features() const;
+  /// Elements of a sequence's state, and of the convolution's (or token shift's) window.
+  [[nodiscard]] std::int64_t state_elements() const;
+  [[nodiscard]] std::int64_t window_elements(std::int64_t hidden) const;
+};
+
+/// What a tensor outside the usual pattern does with each token.
+enum class Use : std::uint8_t {
+  linear,       // y = x W
+  lookup,       // a row per token
+  elementwise,  // a vector multiplied or added
+  stored,       // read in other operators, or not at all
+};
+
+/// A tensor outside the usual pattern of a layer or a model, so that odd ones need no
+/// field of their own.
+struct MatrixSpec {
+  TensorRole role = TensorRole::other;
+  std::int64_t rows = 1;     // output features
+  std::int64_t columns = 1;  // input features
+  std::int64_t stack = 1;    // matrices of this shape
+  Use use = Use::linear;
+  bool bias = false;    // rows * stack more numbers
+  bool vector = false;  // kept in 32 or 16 bits by every format
+
+  bool operator==(const MatrixSpec&) const = default;
 };
 
 struct FeedForwardSpec {
@@ -56,21 +137,38 @@ struct FeedForwardSpec {
   bool shared_gate = false;              // a learned gate on the shared expert (Qwen 2 MoE)
   bool router_bias = false;              // a bias or correction term per expert
   bool expert_bias = false;              // biases in the experts' projections (gpt-oss)
+  /// Features that routed experts work on, projected from the hidden ones and back
+  /// (Nemotron 3 Super); 0: the hidden ones.
+  std::int64_t latent = 0;
 
   bool operator==(const FeedForwardSpec&) const = default;
 };
 
 struct LayerSpec {
-  AttentionSpec attention;
-  FeedForwardSpec feed_forward;
+  AttentionSpec attention;  // heads = 0: none
+  /// Beside or instead of attention; both in one layer run on the same input (Falcon-H1).
+  RecurrentSpec recurrent;
+  AttentionSpec cross_attention;  // after attention, to an encoder; heads = 0: none
+  FeedForwardSpec feed_forward;   // intermediate = experts = 0: none
   /// Norms over the hidden size: 2; 4 with a norm before and after each part
   /// (Gemma 2/3, GLM-4-0414); 1 where attention and feed-forward run in parallel
-  /// on one norm (GPT-J, Falcon 7B, Command R).
+  /// on one norm (GPT-J, Falcon 7B, Command R) or the layer has only one of them
+  /// (Nemotron-H); 0 where norms have no weights (OLMo).
   std::int64_t norms = 2;
   bool norms_after = false;  // the two norms follow the parts (OLMo 2, EXAONE 4)
   bool norm_bias = false;    // LayerNorm with bias
+  std::vector<MatrixSpec> extras;
 
   bool operator==(const LayerSpec&) const = default;
+};
+
+/// What a model is a part of.
+enum class ModelPart : std::uint8_t {
+  language,  // the model itself, or all of it
+  encoder,   // of an encoder-decoder: its input is read once (T5, Whisper)
+  vision,    // images to tokens of the language model
+  audio,     // sound to tokens of the language model
+  mtp,       // drafts tokens (multi-token prediction)
 };
 
 struct ModelSpec {
@@ -84,6 +182,7 @@ struct ModelSpec {
   bool tied_embeddings = false;          // output head shares the token embedding
   bool output_head = true;               // false: a base model without a head (embedders)
   bool output_bias = false;
+  bool final_norm = true;
   bool final_norm_bias = false;
   /// Multi-token-prediction layers that the checkpoint carries besides `layers`
   /// (DeepSeek V3, GLM-4.5); they draft tokens and are no part of the graph.
@@ -91,6 +190,15 @@ struct ModelSpec {
   /// The file describes a multimodal model and this is its language model alone.
   bool text_part = false;
   std::vector<LayerSpec> layers;
+  std::vector<MatrixSpec> extras;
+  ModelPart part = ModelPart::language;
+  /// Of a part: positions its layers work on for one input (patches of an image, frames
+  /// of half a minute) at the size it was made for, and how many tokens it makes of them.
+  std::int64_t positions = 0;
+  std::int64_t outputs = 0;
+  /// Towers, encoders and draft layers: models of their own without embedding and head,
+  /// whatever enters and leaves them in `extras`.
+  std::vector<ModelSpec> parts;
   /// The weight format in which the model was published ("bf16", "fp8-block",
   /// "mxfp4" ...): the name of a WeightFormat; empty where the file does not say.
   std::string published_format = "bf16";
@@ -101,7 +209,8 @@ struct ModelSpec {
 /// An error that names the field if the spec is not a model that can exist: a
 /// size out of range (layers to 1024, hidden to 2^20, vocabulary to 2^24, experts
 /// to 4096, 1e15 parameters), heads that kv_heads do not divide, more experts per
-/// token than there are, a window without length. Every reader ends with it.
+/// token than there are, a window without length, a layer without anything. Every
+/// reader ends with it.
 Result<void> check_spec(const ModelSpec& spec);
 
 }  // namespace cairn
