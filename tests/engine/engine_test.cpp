@@ -64,15 +64,15 @@ TEST(EngineReference, VllmTakesMoreTokensOnLargeDevices) {
   EXPECT_EQ(a100.max_sequences, 256);
   const EngineConfig small = e.reference_on(gib(24), "rx-7900-xtx");
   EXPECT_EQ(small.max_batched_tokens, 2048);
-  EXPECT_EQ(small.memory_fraction, 0.9);
+  EXPECT_EQ(small.memory_fraction, 0.92);
   EXPECT_EQ(small.block_tokens, 16);
 }
 
 TEST(EngineInfo, SaysWhereItRuns) {
-  EXPECT_TRUE(engine("vllm").supports("amd", "cdna3"));
-  EXPECT_FALSE(engine("vllm").supports("amd", "rdna2"));
-  EXPECT_FALSE(engine("vllm").supports("intel", "xe2"));
-  EXPECT_TRUE(engine("llama.cpp").supports("amd", "rdna2"));
+  EXPECT_TRUE(engine("vllm").supports({"amd", "cdna3", "gfx942"}));
+  EXPECT_FALSE(engine("vllm").supports({"amd", "rdna2", "gfx1030"}));
+  EXPECT_FALSE(engine("vllm").supports({"intel", "xe2"}));
+  EXPECT_TRUE(engine("llama.cpp").supports({"amd", "rdna2"}));
   EXPECT_TRUE(engine("llama.cpp-vulkan").supports_vendor("intel"));
 }
 

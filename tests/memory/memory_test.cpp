@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cairn/memory/estimates.h"
+#include "cairn/memory/server_parts.h"
+#include "cairn/memory/vllm_memory.h"
 #include "fixture.h"
 
 namespace cairn {
@@ -204,7 +206,7 @@ TEST(Vllm, ProfilesTheWidestStep) {
   MemoryDemand demand = model.demand(engine("vllm"), "bf16");
   demand.config.max_batched_tokens = 131072;
   const Share share = test::must(divide(model.graph, demand.layout)).front();
-  const Bytes peak = memory::vllm_activations(demand, engine("vllm"), share);
+  const Bytes peak = memory::server_activations(demand, engine("vllm"), share);
   EXPECT_DOUBLE_EQ(in_gib(peak), 14.5);
   EXPECT_NEAR(in_gib(peak) / 14.63, 1, 0.01);
 }
@@ -224,7 +226,7 @@ TEST(Vllm, WindowedLayersKeepTheWindowAndAStep) {
   MemoryDemand demand = model.demand(engine("vllm"), "bf16");
   demand.context = 9900;
   const Share share = test::must(divide(model.graph, demand.layout)).front();
-  const Bytes each = memory::vllm_sequence_bytes(demand, share);
+  const Bytes each = memory::vllm_pool(demand, share).sequence();
   EXPECT_EQ(each, Bytes(8.0 * 16 * 8192 * (619 + 5 * 193)));
   EXPECT_NEAR(gib(16.25) / each, 10.51, 0.01);
 }

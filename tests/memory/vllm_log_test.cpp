@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "cairn/memory/estimates.h"
+#include "cairn/memory/vllm_memory.h"
 #include "fixture.h"
 
 namespace cairn {
@@ -109,7 +109,7 @@ TEST_F(VllmLogs, BytesPerTokenAreExact) {
     demand.context = demand.config.block_tokens;
     const Share share = test::must(divide(model.graph, demand.layout)).front();
     const double each =
-        memory::vllm_sequence_bytes(demand, share).value() / static_cast<double>(demand.context);
+        memory::vllm_pool(demand, share).sequence().value() / static_cast<double>(demand.context);
     const double tokens = available * kGiB / each;
     // Half a unit of the last decimal, and the last block of every group.
     const double tolerance = 0.006 / available + 128.0 / static_cast<double>(run.tokens);
@@ -133,7 +133,7 @@ TEST_F(VllmLogs, ConcurrencyCountsWindows) {
     MemoryDemand demand = demand_of(run, model, test::accelerator("mi300x"));
     demand.context = static_cast<std::int64_t>(*parse_number(printed.substr(x + 2)));
     const Share share = test::must(divide(model.graph, demand.layout)).front();
-    const double ours = available * kGiB / memory::vllm_sequence_bytes(demand, share).value();
+    const double ours = available * kGiB / memory::vllm_pool(demand, share).sequence().value();
     const double theirs = *parse_number(printed.substr(0, x));
     EXPECT_NEAR(ours / theirs, 1, 0.006 / theirs + 0.006 / available + 0.002)
         << run.row.model << " " << run.row.settings << " ours " << ours;

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "cairn/engine/engine.h"
 #include "cairn/report/json_writer.h"
 #include "cairn/report/table.h"
@@ -16,10 +20,23 @@ std::string_view name_of(SplitMode split) {
       return "none";
     case SplitMode::layer:
       return "layer";
+    case SplitMode::row:
+      return "row";
     case SplitMode::tensor:
       return "tensor";
   }
   return "none";
+}
+
+// The checkpoint formats that it runs anywhere.
+std::vector<std::string> format_names(const EngineInfo& e) {
+  std::vector<std::string> out;
+  for (const FormatSupport& f : e.formats) {
+    for (const std::string& name : f.formats) {
+      if (std::ranges::find(out, name) == out.end()) out.push_back(name);
+    }
+  }
+  return out;
 }
 
 void write_reference(JsonWriter& json, const EngineConfig& c) {
@@ -35,7 +52,12 @@ void write_engine(JsonWriter& json, const EngineInfo& e) {
   json.begin_object().field("id", e.id).field("name", e.name);
   json.array("aliases", e.aliases).array("vendors", e.vendors);
   json.array("architectures", e.architectures).array("format_kinds", e.format_kinds);
-  json.array("formats", e.formats).array("kv_formats", e.kv_formats);
+  json.array("community", e.community).array("formats", format_names(e));
+  json.key("format_support").begin_array();
+  for (const FormatSupport& f : e.formats) {
+    json.begin_object().array("formats", f.formats).array("on", f.on).end_object();
+  }
+  json.end_array().array("kv_formats", e.kv_formats);
   json.field("split", name_of(e.split));
   write_reference(json, e.reference);
   json.end_object();
@@ -68,7 +90,9 @@ void print_reference(const EngineInfo& e, Context& context) {
   } else {
     table.add({"max-num-batched-tokens", std::to_string(c.max_batched_tokens)});
     table.add({"max-num-seqs", std::to_string(c.max_sequences)});
-    table.add({"gpu-memory-utilization", fmt::format("{}", c.memory_fraction)});
+    table.add({"gpu-memory-utilization", c.memory_fraction > 0
+                                             ? fmt::format("{}", c.memory_fraction)
+                                             : std::string(t.tr("automatic"))});
     table.add({"block-size", std::to_string(c.block_tokens)});
   }
   context.console.out(table.render(context.console.style()));
@@ -114,7 +138,10 @@ Result<Answer> run_engines_show(Context& context) {
   context.console.out(fmt::format("{} — {}\n", engine->id, engine->name));
   context.console.out(t.tr("runs on {}", joined(engine->vendors)) + "\n");
   if (!engine->formats.empty()) {
-    context.console.out(t.tr("weight formats: {}", joined(engine->formats)) + "\n");
+    context.console.out(t.tr("weight formats: {}", joined(format_names(*engine))) + "\n");
+    for (const FormatSupport& f : engine->formats) {
+      context.console.out(t.tr("  {} on {}", joined(f.formats), joined(f.on)) + "\n");
+    }
   }
   context.console.out(t.tr("KV cache formats: {}", joined(engine->kv_formats)) + "\n\n");
   print_reference(*engine, context);

@@ -73,7 +73,9 @@ Result<std::vector<Fit>> fit(const ModelInput& model, const FitRequest& request,
   std::optional<Error> refusal;
   for (const Accelerator* accelerator : request.accelerators) {
     for (const EngineInfo* engine : request.engines) {
-      if (!engine->supports(accelerator->vendor, accelerator->architecture)) continue;
+      // An engine that was asked for may be a build that its users keep up.
+      const bool asked = request.engines.size() == 1;
+      if (asked ? !engine->supports(*accelerator) : !engine->offered_on(*accelerator)) continue;
       for (const std::string& format : formats(model, request, *engine, *accelerator)) {
         CAIRN_TRY(auto found,
                   try_format(model, request, *accelerator, *engine, format, refusal, knowledge));

@@ -303,8 +303,8 @@ bool wanted(const Accelerator& a, const Constraints& c) {
 }
 
 bool wanted(const EngineInfo& e, const Accelerator& a, const Constraints& c) {
-  if (!c.engines.empty() && std::ranges::find(c.engines, e.id) == c.engines.end()) return false;
-  return e.supports(a.vendor, a.architecture);
+  if (c.engines.empty()) return e.offered_on(a);
+  return std::ranges::find(c.engines, e.id) != c.engines.end() && e.supports(a);
 }
 
 // What the search found on one accelerator.

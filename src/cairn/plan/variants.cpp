@@ -13,10 +13,14 @@ std::vector<std::string> usual_formats(const ModelInput& model, const EngineInfo
     if (published == "mxfp4") out.insert(out.begin(), "mxfp4_moe");
     return out;
   }
-  std::vector<std::string> out{published};
+  std::vector<std::string> out;
+  const auto offer = [&](std::string format) {
+    if (engine.runs_format(format, accelerator)) out.push_back(std::move(format));
+  };
+  offer(published);
   const bool wide = published == "bf16" || published == "fp16" || published == "fp32";
-  if (wide && accelerator.peak_of(ComputeType::fp8)) out.emplace_back("fp8");
-  if (wide) out.emplace_back("awq-int4");
+  if (wide && accelerator.peak_of(ComputeType::fp8)) offer("fp8");
+  if (wide) offer("awq-int4");
   return out;
 }
 

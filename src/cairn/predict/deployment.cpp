@@ -15,10 +15,19 @@ bool contains(const std::vector<std::string>& list, std::string_view item) {
   return std::ranges::find(list, item) != list.end();
 }
 
-bool reads(const EngineInfo& engine, const WeightFormatInfo& format) {
-  if (!contains(engine.format_kinds, format.kind)) return false;
-  return engine.formats.empty() || format.kind != "checkpoint" ||
-         contains(engine.formats, format.name);
+// An error unless the engine reads the format and has kernels for it on the device.
+Result<void> check_format(const EngineInfo& engine, const WeightFormatInfo& format,
+                          const Accelerator& accelerator) {
+  if (!contains(engine.format_kinds, format.kind)) {
+    return fail(
+        unsupported("the engine does not read this weight format").in(engine.id).got(format.name));
+  }
+  if (format.kind == "checkpoint" && !engine.runs_format(format.name, accelerator)) {
+    return fail(unsupported("the engine does not run this weight format on this accelerator")
+                    .in(engine.id)
+                    .got(fmt::format("{} on {}", format.name, accelerator.id)));
+  }
+  return {};
 }
 
 // KV formats are named as engines name them; the storage type behind each.
@@ -46,7 +55,7 @@ Result<void> check_engine(const DeploymentRequest& r) {
   const EngineInfo& e = *r.engine;
   const Accelerator& a = *r.accelerator;
   if (!a.is_gpu) return fail(unsupported("not a single accelerator").got(a.id).want("a GPU"));
-  if (!e.supports(a.vendor, a.architecture)) {
+  if (!e.supports(a)) {
     return fail(unsupported("the engine does not run on this accelerator").in(e.id).got(a.id));
   }
   if (e.split != SplitMode::tensor && r.layout.tp > 1) {
@@ -64,8 +73,9 @@ Result<void> check_settings(const DeploymentRequest& r) {
   const auto refuse = [&](std::string_view setting) {
     return fail(unsupported("the engine has no such setting").in(r.engine->id).got(setting));
   };
-  if (llama && r.memory_fraction) return refuse("gpu-memory-utilization");
-  if (llama && r.max_batched_tokens) return refuse("max-num-batched-tokens");
+  const bool server = !llama && r.engine->family != EngineFamily::transformers;
+  if (!server && r.memory_fraction) return refuse("gpu-memory-utilization");
+  if (!server && r.max_batched_tokens) return refuse("max-num-batched-tokens");
   if (!llama && r.ubatch) return refuse("ubatch");
   if (!llama && r.flash_attention) return refuse("flash-attention");
   if (!llama && r.build) return refuse("build");
@@ -82,10 +92,7 @@ Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentReque
                            : r.weights.empty() ? default_format(model, *r.engine)
                                                : r.weights;
   const WeightFormatInfo* info = knowledge.weight_formats.find(name);
-  if (info != nullptr && !reads(*r.engine, *info)) {
-    return fail(
-        unsupported("the engine does not read this weight format").in(r.engine->id).got(name));
-  }
+  if (info != nullptr) CAIRN_CHECK(check_format(*r.engine, *info, *r.accelerator));
   if (as_stored) return *model.stored;
   return knowledge.weight_formats.bind(*model.graph, info != nullptr ? info->name : name);
 }
@@ -130,7 +137,10 @@ Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_vi
   const bool checkpoint = info != nullptr && info->kind == "checkpoint";
   const bool consumer = accelerator.unified_memory || accelerator.family == "radeon" ||
                         accelerator.family == "geforce";
-  return knowledge.engines.find(gguf || (consumer && !checkpoint) ? "llama.cpp" : "vllm");
+  if (gguf || (consumer && !checkpoint)) return knowledge.engines.find("llama.cpp");
+  CAIRN_TRY(const EngineInfo* vllm, knowledge.engines.find("vllm"));
+  if (vllm->offered_on(accelerator) || checkpoint) return vllm;
+  return knowledge.engines.find("llama.cpp");
 }
 
 MemoryDemand memory_demand(const Deployment& d, std::int64_t context, std::int64_t sequences) {
@@ -162,7 +172,8 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   out.accelerator = request.accelerator;
   out.engine = request.engine;
   out.layout = request.layout;
-  out.config = request.engine->reference_on(request.accelerator->memory, request.accelerator->id);
+  out.config = request.engine->reference_on(request.accelerator->memory, request.accelerator->id,
+                                            request.layout.tp);
   EngineConfig& c = out.config;
   if (request.ubatch) c.ubatch = *request.ubatch;
   if (request.ubatch && c.batch < c.ubatch) c.batch = c.ubatch;

@@ -31,7 +31,8 @@ struct ModelInput {
 Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge);
 
 /// The engine taken where none is named: llama.cpp for its own formats, for
-/// consumer cards and for machines with unified memory, else vLLM.
+/// consumer cards, for machines with unified memory and where vLLM is not offered;
+/// else vLLM.
 Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_view weights,
                                          const Accelerator& accelerator,
                                          const Knowledge& knowledge);

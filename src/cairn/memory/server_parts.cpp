@@ -1,0 +1,74 @@
+#include "cairn/memory/server_parts.h"
+
+#include <algorithm>
+
+namespace cairn::memory {
+namespace {
+
+constexpr double kHalf = 2;
+constexpr double kFloat = 4;
+
+Bytes rotation_table(const ModelSpec& spec) {
+  if (spec.layers.empty() || spec.position_embeddings > 0) return Bytes(0);
+  const AttentionSpec& a = spec.layers.front().attention;
+  const std::int64_t width = a.kind == AttentionKind::mla ? a.qk_rope_head_dim : a.head_dim;
+  return Bytes(kHalf * to_double(spec.max_context * width));
+}
+
+Bytes padded_experts(const MemoryDemand& demand, std::size_t tensor, const Share& share,
+                     std::string_view vendor) {
+  const Tensor t = share_of(demand.graph->tensors[tensor], *demand.graph, share);
+  if (t.rows == 0) return Bytes(0);
+  const std::int64_t inner = vendor == "amd" ? 256 : 128;
+  const bool down = t.role == TensorRole::expert_down;
+  const double rows = to_double(padded(t.rows, down ? 256 : inner));
+  const double columns = to_double(padded(t.columns, down ? inner : 256));
+  return demand.weights->types[tensor]->bytes(rows, columns) * to_double(t.experts);
+}
+
+double forward_features(const LayerSpec& layer, double hidden, double copies, const Share& share) {
+  const FeedForwardSpec& f = layer.feed_forward;
+  const double tp = share.tp;
+  double widest = 3 * to_double(f.intermediate) / tp + copies * hidden;
+  if (f.experts > 0) {
+    const double inner = to_double(f.expert_intermediate) / (share.ep > 1 ? 1 : tp);
+    const double chosen = to_double(f.experts_per_token) / (share.ep > 1 ? tp : 1);
+    widest =
+        std::max(widest, chosen * std::max(2 * inner, hidden) + chosen * inner + copies * hidden);
+  }
+  return widest;
+}
+
+}  // namespace
+
+Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string_view vendor) {
+  Bytes sum = rotation_table(demand.graph->spec);
+  for (std::size_t i = 0; i < demand.graph->tensors.size(); ++i) {
+    const TensorRole role = demand.graph->tensors[i].role;
+    const bool expert = role == TensorRole::expert_gate || role == TensorRole::expert_up ||
+                        role == TensorRole::expert_down;
+    sum += expert && demand.weights->types[i]->name == "mxfp4"
+               ? padded_experts(demand, i, share, vendor)
+               : weight_bytes(demand, i, share);
+  }
+  return sum;
+}
+
+Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share) {
+  const ModelSpec& spec = demand.graph->spec;
+  const double tokens = to_double(demand.config.max_batched_tokens);
+  double features = 0;
+  for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
+    const LayerSpec& layer = spec.layers[static_cast<std::size_t>(i)];
+    features = std::max(features, forward_features(layer, to_double(spec.hidden),
+                                                   engine.memory.hidden_copies, share));
+  }
+  const double forward = kHalf * tokens * features;
+  if (!share.head || !spec.output_head) return Bytes(forward);
+  const double sequences = std::min(to_double(demand.config.max_sequences), tokens);
+  const double sampler =
+      kFloat * sequences * to_double(spec.vocabulary) * engine.memory.sampler_copies;
+  return Bytes(std::max(forward, sampler));
+}
+
+}  // namespace cairn::memory

@@ -1,0 +1,26 @@
+// What the memory models of the server engines (vLLM, SGLang, TensorRT-LLM) have in
+// common: a rank's weights and the peak of a step. Not for other rooms.
+#pragma once
+
+#include <string_view>
+
+#include "cairn/memory/estimates.h"
+
+namespace cairn::memory {
+
+/// Bytes of weights that one rank holds:
+///   every tensor of its share, and the rotation table, cosines and sines for each
+///   position the model was made for, in 16 bits
+///   experts in mxfp4 are filled up to what the kernels take: hidden features to
+///   multiples of 256, a rank's expert features to 256 on ROCm and to 128 elsewhere
+/// Source: vllm/model_executor/layers/rotary_embedding, quantization/mxfp4.py.
+Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string_view vendor);
+
+/// Bytes that a step of T tokens holds at its peak beside weights, one rank:
+///   forward  T (3 F / tp + c H) elements of 2 bytes; for a mixture of experts
+///            T (k max(2 E / tp, H) + k E / tp + c H)
+///   sampler  S V floats, sampler_copies times, on the last stage
+/// T = max_batched_tokens, S = min(max_sequences, T), c = hidden_copies; the larger.
+Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share);
+
+}  // namespace cairn::memory
