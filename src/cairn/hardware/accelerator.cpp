@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "cairn/hardware/figures.h"
+
 namespace cairn {
 namespace {
 
@@ -19,58 +21,6 @@ constexpr std::array<std::pair<ComputeType, std::string_view>, kComputeTypes> kP
     {ComputeType::fp6, "peak_fp6_matrix_tflops"},
     {ComputeType::fp4, "peak_fp4_matrix_tflops"},
 }};
-
-// The figures of a record: each is a mapping with a `value`.
-class Figures {
- public:
-  explicit Figures(Node figures) : figures_(figures) {}
-
-  [[nodiscard]] Result<std::optional<double>> number(std::string_view key) const {
-    const auto figure = figures_.find_value(key);
-    if (!figure) return std::optional<double>{};
-    CAIRN_TRY(const std::optional<double> value, figure->get_optional<double>("value"));
-    if (value && (*value < 0 || *value >= 1e9)) {
-      return fail(
-          figure->required("value")->error("out of range").in(std::string(key)).want("0 to 1e9"));
-    }
-    return value;
-  }
-  [[nodiscard]] Result<double> required(std::string_view key) const {
-    CAIRN_TRY(const std::optional<double> value, number(key));
-    if (value) return *value;
-    return fail(bad_input("missing figure").at(figures_.where()).in(std::string(key)));
-  }
-  [[nodiscard]] Result<double> number_or(std::string_view key, double fallback) const {
-    CAIRN_TRY(const std::optional<double> value, number(key));
-    return value.value_or(fallback);
-  }
-  [[nodiscard]] Result<std::string> text(std::string_view key) const {
-    const auto figure = figures_.find_value(key);
-    if (!figure || !figure->find_value("value")) return std::string{};
-    CAIRN_TRY(const std::string_view value, figure->get<std::string_view>("value"));
-    return std::string(value);
-  }
-
- private:
-  Node figures_;
-};
-
-Result<Status> read_status(Node record) {
-  CAIRN_TRY(const auto text, record.get_optional<std::string_view>("status"));
-  if (!text) return Status::unknown;
-  if (*text == "shipping") return Status::shipping;
-  if (*text == "announced") return Status::announced;
-  if (*text == "end-of-life") return Status::end_of_life;
-  return fail(record.required("status")
-                  ->error("unknown status")
-                  .want("shipping, announced or end-of-life"));
-}
-
-template <class Unit>
-std::optional<Unit> scaled(std::optional<double> value, double factor) {
-  if (!value) return std::nullopt;
-  return Unit(*value * factor);
-}
 
 Result<ScaleUp> read_scale_up(const Figures& figures) {
   ScaleUp out;
@@ -148,7 +98,77 @@ Result<void> divide_by_devices(const Figures& figures, Accelerator& out) {
   return {};
 }
 
+// How the card is cooled, where its form or its record says it.
+Result<std::optional<Cooling>> read_cooling(const Figures& figures, std::string_view form) {
+  CAIRN_TRY(const std::string text, figures.text("cooling"));
+  if (text == "open") return Cooling::open;
+  if (text == "blower") return Cooling::blower;
+  if (text == "passive" || form.ends_with("-passive")) return Cooling::passive;
+  if (text == "liquid") return Cooling::liquid;
+  if (!form.empty() && !form.starts_with("pcie")) return Cooling::own;
+  return std::optional<Cooling>{};
+}
+
+Result<void> read_form(const Figures& figures, Accelerator& out) {
+  CAIRN_TRY(const std::string form, figures.text("form_factor"));
+  CAIRN_TRY(const auto supply, figures.number("recommended_supply_w"));
+  CAIRN_TRY(out.cooling, read_cooling(figures, form));
+  out.recommended_supply = scaled<Watts>(supply, 1);
+  out.is_gpu = out.family != "epyc" && form != "rack" && form != "rack-module";
+  out.unified_memory = form == "apu";
+  out.form = form.starts_with("pcie") ? "pcie" : form;
+  if (form.starts_with("pcie-single")) out.slot_width = 1;
+  if (form.starts_with("pcie-dual")) out.slot_width = 2;
+  if (form.starts_with("pcie-triple")) out.slot_width = 3;
+  return {};
+}
+
+Result<void> read_partitions(Node record, Accelerator& out) {
+  const auto modes = record.find_value("partitions");
+  if (!modes) return {};
+  for (std::uint32_t i = 0; i < modes->size(); ++i) {
+    const Node mode = modes->at(i);
+    PartitionMode partition;
+    CAIRN_TRY(const std::string_view compute, mode.get<std::string_view>("compute"));
+    CAIRN_TRY(const std::int64_t devices, mode.get_integer("devices", 1, 64));
+    CAIRN_TRY(const auto memory, mode.get_optional<double>("memory_gib"));
+    CAIRN_TRY(partition.memory_modes, mode.get_strings("memory_modes"));
+    partition.compute = compute;
+    partition.devices = static_cast<int>(devices);
+    partition.memory = scaled<Bytes>(memory, kGiB);
+    out.partitions.push_back(std::move(partition));
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string_view name_of(Cooling cooling) {
+  switch (cooling) {
+    case Cooling::open:
+      return "open";
+    case Cooling::blower:
+      return "blower";
+    case Cooling::passive:
+      return "passive";
+    case Cooling::liquid:
+      return "liquid";
+    case Cooling::own:
+      return "own";
+  }
+  return "own";
+}
+
+Result<Status> read_status(Node record) {
+  CAIRN_TRY(const auto text, record.get_optional<std::string_view>("status"));
+  if (!text) return Status::unknown;
+  if (*text == "shipping") return Status::shipping;
+  if (*text == "announced") return Status::announced;
+  if (*text == "end-of-life") return Status::end_of_life;
+  return fail(record.required("status")
+                  ->error("unknown status")
+                  .want("shipping, announced or end-of-life"));
+}
 
 std::string_view name_of(ComputeType type) {
   constexpr std::array<std::string_view, kComputeTypes> kNames{
@@ -170,12 +190,16 @@ std::string_view name_of(Status status) {
   return "unknown";
 }
 
-std::optional<BytesPerSecond> Accelerator::pcie_bandwidth() const {
+std::optional<BytesPerSecond> pcie_rate(int generation, int lanes) {
   // Payload rate of one lane, one direction, GB/s: 8, 16, 32, 64 GT/s with
   // 128b/130b coding (242/256 flits for generation 6), PCI-SIG base specification.
   constexpr std::array<double, 7> kPerLane{0, 0.25, 0.5, 0.985, 1.969, 3.938, 7.563};
-  if (pcie_generation < 1 || pcie_generation > 6 || pcie_lanes < 1) return std::nullopt;
-  return gb_per_s(kPerLane[static_cast<std::size_t>(pcie_generation)] * pcie_lanes);
+  if (generation < 1 || generation > 6 || lanes < 1) return std::nullopt;
+  return gb_per_s(kPerLane[static_cast<std::size_t>(generation)] * lanes);
+}
+
+std::optional<BytesPerSecond> Accelerator::pcie_bandwidth() const {
+  return pcie_rate(pcie_generation, pcie_lanes);
 }
 
 Result<Accelerator> read_accelerator(Node record) {
@@ -200,9 +224,8 @@ Result<Accelerator> read_accelerator(Node record) {
   CAIRN_CHECK(read_power_and_bus(figures, out));
   CAIRN_CHECK(divide_by_devices(figures, out));
   CAIRN_TRY(out.scale_up, read_scale_up(figures));
-  CAIRN_TRY(const std::string form, figures.text("form_factor"));
-  out.is_gpu = out.family != "epyc" && form != "rack" && form != "rack-module";
-  out.unified_memory = form == "apu";
+  CAIRN_CHECK(read_form(figures, out));
+  CAIRN_CHECK(read_partitions(record, out));
   return out;
 }
 

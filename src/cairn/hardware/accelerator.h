@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cairn/base/result.h"
 #include "cairn/base/units.h"
@@ -34,6 +35,24 @@ std::string_view name_of(ComputeType type);
 
 enum class Status : std::uint8_t { shipping, announced, end_of_life, unknown };
 std::string_view name_of(Status status);
+
+/// How heat leaves an accelerator, and what a host is built to carry away.
+enum class Cooling : std::uint8_t {
+  open,     // the card's own fans blow into the case
+  blower,   // the card blows its heat out of the case
+  passive,  // the chassis must push air through the card
+  liquid,   // cold plates and a coolant loop
+  own,      // the machine is sold with its cooling: boxes and baseboards
+};
+std::string_view name_of(Cooling cooling);
+
+/// A way to divide one package into several devices (partition.h).
+struct PartitionMode {
+  std::string compute;                    // "CPX"
+  int devices = 1;                        // that it gives a package
+  std::vector<std::string> memory_modes;  // that go with it, the usual first: "NPS4"
+  std::optional<Bytes> memory;            // of one device; nothing: an even share
+};
 
 /// How devices of one node reach each other without the host.
 enum class Topology : std::uint8_t {
@@ -81,6 +100,12 @@ struct Accelerator {
   int pcie_lanes = 0;
   ScaleUp scale_up;
   bool unified_memory = false;  // an APU: the device memory is the host's
+  /// "pcie" for cards of any width, "oam", "sxm", "apu", "rack" ...; empty if unknown.
+  std::string form;
+  int slot_width = 0;  // slots of a case that a PCIe card takes; 0: unknown or none
+  std::optional<Cooling> cooling;
+  std::optional<Watts> recommended_supply;  // of a machine with one card, by its maker
+  std::vector<PartitionMode> partitions;
 
   [[nodiscard]] std::optional<FlopsPerSecond> peak_of(ComputeType t) const {
     return peak[static_cast<std::size_t>(t)];
@@ -95,6 +120,13 @@ struct Accelerator {
   /// One direction of the host link; nothing where the slot is unknown.
   [[nodiscard]] std::optional<BytesPerSecond> pcie_bandwidth() const;
 };
+
+/// Payload rate of a PCIe link in one direction; nothing for an unknown generation (1 to
+/// 6) or no lanes.
+std::optional<BytesPerSecond> pcie_rate(int generation, int lanes);
+
+/// The `status` of a catalogue record.
+Result<Status> read_status(Node record);
 
 /// Reads one catalogue record (data/schema/accelerator.yaml). An error for a figure
 /// that is missing, no number, or out of range; it stands at the figure's line.

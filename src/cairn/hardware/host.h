@@ -28,16 +28,6 @@ enum class HostKind : std::uint8_t {
 };
 std::string_view name_of(HostKind kind);
 
-/// How heat leaves an accelerator, and what a host is built to carry away.
-enum class Cooling : std::uint8_t {
-  open,     // the card's own fans blow into the case
-  blower,   // the card blows its heat out of the case
-  passive,  // the chassis must push air through the card
-  liquid,   // cold plates and a coolant loop
-  own,      // the machine is sold with its cooling: boxes and baseboards
-};
-std::string_view name_of(Cooling cooling);
-
 /// What a slot hangs on.
 enum class SlotPath : std::uint8_t { cpu, chipset, pcie_switch };
 std::string_view name_of(SlotPath path);
@@ -66,7 +56,7 @@ struct Host {
   std::string vendor;  // "Supermicro"
   HostKind kind = HostKind::desktop;
   Status status = Status::unknown;
-  /// Form of the accelerators: "pcie", "oam", "sxm", "rack", "apu".
+  /// Form of the accelerators, as Accelerator::form.
   std::string form;
   /// Accelerators that are part of it or that the maker names; empty: any of the form.
   std::vector<std::string> accelerators;
@@ -80,6 +70,7 @@ struct Host {
   int sockets = 1;
   int memory_channels = 0;                         // of all sockets; 0: unknown
   std::optional<BytesPerSecond> memory_bandwidth;  // of all sockets, theoretical
+  std::optional<Bytes> memory;                     // that it comes with, or had where it was read
   std::optional<Bytes> max_memory;
   std::optional<Watts> supply;      // what its power supplies give together, redundancy taken off
   std::optional<Watts> idle_power;  // whole machine, accelerators idle or absent as its record says
@@ -92,10 +83,6 @@ struct Host {
   /// False if the accelerators are named and this is none of them, or the form differs.
   [[nodiscard]] bool takes(const Accelerator& accelerator) const;
 };
-
-/// Form in which an accelerator comes, as in Host::form: "pcie" for cards of any width;
-/// empty if it is unknown.
-std::string_view form_of(const Accelerator& accelerator);
 
 /// Reads one catalogue record (data/schema/host.yaml). An error for a figure that is
 /// missing, no number, or out of range; it stands at the figure's line.
