@@ -163,7 +163,7 @@ std::string format_of(const std::string& quantisation) {
 TEST(PublishedFormat, OfQuantisedCheckpoints) {
   EXPECT_EQ(format_of(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})"), "fp8-block");
   EXPECT_EQ(format_of(R"({"quant_method": "fp8", "weight_block_size": null})"), "fp8");
-  EXPECT_EQ(format_of(R"({"quant_method": "fbgemm_fp8"})"), "fp8-channel");
+  EXPECT_EQ(format_of(R"({"quant_method": "fbgemm_fp8"})"), "fbgemm-fp8");
   EXPECT_EQ(format_of(R"({"quant_method": "mxfp4"})"), "mxfp4");
   EXPECT_EQ(format_of(R"({"quant_method": "awq", "bits": 4, "group_size": 128})"), "awq-int4");
   EXPECT_EQ(format_of(R"({"quant_method": "gptq", "bits": 4, "group_size": 128})"), "gptq-int4");
@@ -179,8 +179,8 @@ TEST(PublishedFormat, OfQuantisedCheckpoints) {
             "int4");
   EXPECT_EQ(format_of(R"({"quant_method": "quark", "global_quant_config": {"weight":
       {"dtype": "fp4", "qscheme": "per_group", "group_size": 32}}})"),
-            "mxfp4-linear");
-  EXPECT_TRUE(format_of(R"({"quant_method": "gptq", "bits": 3})").contains("bits"));
+            "mxfp4");
+  EXPECT_TRUE(format_of(R"({"quant_method": "gptq", "bits": 5})").contains("bits"));
   EXPECT_TRUE(format_of(R"({"quant_method": "fp8", "weight_block_size": [64, 64]})")
                   .contains("weight_block_size"));
   EXPECT_TRUE(format_of(R"({"quant_algo": "MIXED_PRECISION"})").contains("quant_algo"));

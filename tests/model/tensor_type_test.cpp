@@ -47,8 +47,26 @@ TEST(TensorTypes, BytesOfMatrices) {
   const double out = 11008;
   EXPECT_EQ(type("gptq-int4-g128").bytes(out, in).value(),
             in / 8 * out * 4 + in / 128 * out / 8 * 4 + in / 128 * out * 2 + in * 4);
+  // Three bits: 32 weights in three words.
+  EXPECT_EQ(type("gptq-int3-g64").bytes(out, in).value(),
+            in / 32 * 3 * out * 4 + in / 64 * out / 32 * 3 * 4 + in / 64 * out * 2 + in * 4);
+  // weight_packed [out, in/8] and weight_zero_point [out/8, in/64] of int32, weight_scale
+  // [out, in/64] of bf16, weight_shape of two int64.
+  EXPECT_EQ(type("int4-g64-zp").bytes(out, in).value(),
+            out * in / 8 * 4 + out / 8 * in / 64 * 4 + out * in / 64 * 2 + 16);
   EXPECT_EQ(type("awq-int4-g128").bytes(out, in).value(),
             in * out / 8 * 4 + in / 128 * out / 8 * 4 + in / 128 * out * 2);
+}
+
+// Two of four weights with their places in two bits each: for eight weights four numbers
+// and a byte.
+TEST(TensorTypes, StructuredZeros) {
+  EXPECT_DOUBLE_EQ(type("bf16-24").bits_per_weight(), 16 / 2.0 + 1);
+  EXPECT_DOUBLE_EQ(type("fp8-channel-24").bits_per_weight(), 8 / 2.0 + 1);
+  EXPECT_DOUBLE_EQ(type("int4-g128-24").bits_per_weight(), 4 / 2.0 + 1 + 16 / 128.0);
+  for (const TensorType& t : test::facts().types.all()) {
+    EXPECT_EQ(t.sparse, t.name.ends_with("-24")) << t.name;
+  }
 }
 
 TEST(TensorTypes, NumbersOfGguf) {
@@ -63,7 +81,7 @@ TEST(TensorTypes, NumbersOfGguf) {
 // Refused, with the line and the field.
 TEST(TensorTypes, MalformedTables) {
   constexpr std::string_view kHeader =
-      "name,ggml_id,weights_per_block,bytes_per_block,scales,numbers,status\n";
+      "name,ggml_id,weights_per_block,bytes_per_block,scales,numbers,sparsity,status\n";
   const auto error = [&](std::string_view row) {
     const Document document =
         test::value_of(parse_csv(std::string(kHeader) + std::string(row) + "\n", "types.csv"));
@@ -71,14 +89,15 @@ TEST(TensorTypes, MalformedTables) {
     EXPECT_FALSE(types) << row;
     return types ? Error{} : types.error();
   };
-  EXPECT_EQ(error("a,,0,4,,f32,current").field, "weights_per_block");
-  EXPECT_EQ(error("a,,1.5,4,,f32,current").field, "weights_per_block");
-  EXPECT_EQ(error("a,,1,,,f32,current").field, "bytes_per_block");
-  EXPECT_EQ(error("a,,1,4,128:4,f32,current").field, "scales");
-  EXPECT_EQ(error("a,,1,4,1x2:4;,f99,current").field, "numbers");
-  EXPECT_EQ(error("a,,1,4,,f32,current\na,,1,4,,f32,current").field, "name");
-  EXPECT_EQ(error("a,7,1,4,,f32,current\nb,7,1,4,,f32,current").field, "name");
-  EXPECT_EQ(error("a,,1,4,,f32,current\n,,1,4,,f32,current").where, "types.csv:3");
+  EXPECT_EQ(error("a,,0,4,,f32,,current").field, "weights_per_block");
+  EXPECT_EQ(error("a,,1.5,4,,f32,,current").field, "weights_per_block");
+  EXPECT_EQ(error("a,,1,,,f32,,current").field, "bytes_per_block");
+  EXPECT_EQ(error("a,,1,4,128:4,f32,,current").field, "scales");
+  EXPECT_EQ(error("a,,1,4,1x2:4;,f99,,current").field, "numbers");
+  EXPECT_EQ(error("a,,1,4,,f32,1:2,current").field, "sparsity");
+  EXPECT_EQ(error("a,,1,4,,f32,,current\na,,1,4,,f32,,current").field, "name");
+  EXPECT_EQ(error("a,7,1,4,,f32,,current\nb,7,1,4,,f32,,current").field, "name");
+  EXPECT_EQ(error("a,,1,4,,f32,,current\n,,1,4,,f32,,current").where, "types.csv:3");
 }
 
 }  // namespace

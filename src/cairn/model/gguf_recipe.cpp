@@ -13,7 +13,7 @@ using enum TensorRole;
 template <class T, std::size_t N>
 using Names = std::array<std::pair<std::string_view, T>, N>;
 
-constexpr Names<TensorGroup, 15> kGroups = {{
+constexpr Names<TensorGroup, 20> kGroups = {{
     {"token_embd", TensorGroup::token_embd},
     {"output", TensorGroup::output},
     {"attn_q", TensorGroup::attn_q},
@@ -29,6 +29,11 @@ constexpr Names<TensorGroup, 15> kGroups = {{
     {"shared", TensorGroup::shared},
     {"experts", TensorGroup::experts},
     {"stacked", TensorGroup::stacked},
+    {"dense_gate", TensorGroup::dense_gate},
+    {"dense_up", TensorGroup::dense_up},
+    {"dense_down", TensorGroup::dense_down},
+    {"router", TensorGroup::router},
+    {"router_bias", TensorGroup::router_bias},
 }};
 
 constexpr Names<LayerSet, 8> kLayerSets = {{
@@ -151,9 +156,16 @@ class Quantiser {
     const Tensor& t = graph_.tensors[index];
     const bool one_dimension = t.rows == 1 && t.experts == 1;
     if (t.vector || one_dimension || t.role == position_embedding) return conventions_.vectors;
+    const TensorGroup group = category(t);
+    for (const RecipeRule& rule : conventions_.kept) {
+      if (fits(rule, t, index, group, nullptr)) return rule.type;
+    }
     // A file in one plain type is a conversion: nothing in it was quantised.
     if (recipe_.fallthrough->block_weights == 1 && recipe_.rules.empty()) {
       return recipe_.fallthrough;
+    }
+    for (const RecipeRule& rule : conventions_.first) {
+      if (fits(rule, t, index, group, nullptr)) return fitting(t, rule.type);
     }
     return fitting(t, preferred(t, index));
   }
@@ -299,9 +311,24 @@ Result<std::vector<TensorGroup>> read_groups(Node names) {
   return groups;
 }
 
+std::optional<TensorGroup> group_named(std::string_view name) {
+  for (const auto& [known, group] : kGroups) {
+    if (known == name) return group;
+  }
+  return std::nullopt;
+}
+
 bool in_group(const Tensor& t, TensorGroup group) {
+  if (group == TensorGroup::router) return t.role == router || t.role == shared_router;
+  if (group == TensorGroup::router_bias) return t.role == router_bias;
   if (t.vector) return false;
   switch (group) {
+    case TensorGroup::dense_gate:
+      return t.role == ffn_gate;
+    case TensorGroup::dense_up:
+      return t.role == ffn_up;
+    case TensorGroup::dense_down:
+      return t.role == ffn_down;
     case TensorGroup::attention:
       return (t.role >= attn_q && t.role <= attn_output) || t.role == attn_q_a ||
              t.role == attn_q_b || t.role == attn_kv_a || t.role == attn_k_b || t.role == attn_v_b;
@@ -333,6 +360,12 @@ Result<GgufConventions> read_conventions(Node node, const TensorTypes& types) {
   CAIRN_TRY(out.vectors, read_type(node, "vectors", types));
   CAIRN_TRY(out.last_resort, read_type(node, "last_resort", types));
   CAIRN_TRY(out.fused_qkv, node.get_strings("fused_qkv"));
+  if (const auto kept = node.find_value("kept")) {
+    CAIRN_TRY(out.kept, read_rules(*kept, types));
+  }
+  if (const auto first = node.find_value("first")) {
+    CAIRN_TRY(out.first, read_rules(*first, types));
+  }
   CAIRN_TRY(const Node fallbacks, node.required("fallbacks"));
   for (std::uint32_t i = 0; i < fallbacks.size(); ++i) {
     CAIRN_TRY(const TensorType* const from, read_type(fallbacks.at(i), "from", types));

@@ -34,12 +34,20 @@ enum class TensorGroup : std::uint8_t {
   shared,     // the shared experts
   experts,    // the routed experts
   stacked,    // several matrices in one tensor: experts and MLA's per-head projections
+  dense_gate,  // ffn_gate and its like are also the experts'; these are the dense part's
+  dense_up,
+  dense_down,
+  router,       // scores of experts, also of a shared one
+  router_bias,  // added to the scores
 };
 
 /// Reads a list of group names.
 Result<std::vector<TensorGroup>> read_groups(Node names);
 
-/// True where the tensor is a matrix of the group.
+/// By name; nothing where there is none of it.
+std::optional<TensorGroup> group_named(std::string_view name);
+
+/// True where the tensor is a matrix of the group, or the group is of routers.
 bool in_group(const Tensor& tensor, TensorGroup group);
 
 /// The layers a rule holds for; i is the layer's place among n.
@@ -78,6 +86,10 @@ struct GgufRecipe {
 };
 
 struct GgufConventions {
+  /// What files keep as the model was published, whatever they are called.
+  std::vector<RecipeRule> kept;
+  /// Before the rules of every recipe that quantises.
+  std::vector<RecipeRule> first;
   const TensorType* vectors = nullptr;
   const TensorType* last_resort = nullptr;
   std::vector<std::pair<const TensorType*, const TensorType*>> fallbacks;

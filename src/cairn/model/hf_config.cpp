@@ -108,13 +108,34 @@ Result<ModelSpec> read_part(Node root, const Wrapper& wrapper) {
   CAIRN_TRY(const auto tied, root.get_optional<bool>("tie_word_embeddings"));
   CAIRN_TRY(ModelSpec spec, read_model(part, true, tied));
   spec.text_part = true;
-  CAIRN_TRY(spec.published_format, published_format(root));
-  const bool part_says = root.find_value("quantization_config") == std::nullopt &&
-                         (spec.published_format.empty() || part.find_value("quantization_config"));
-  if (part_says) {
-    CAIRN_TRY(spec.published_format, published_format(part));
-  }
   return spec;
+}
+
+/// The language model's node of a multimodal file; nothing where it is at the root.
+std::optional<Node> part_of(Node root, const Wrapper& wrapper) {
+  auto part = root.find_value(wrapper.part);
+  if (part && !wrapper.inner_part.empty()) part = part->find_value(wrapper.inner_part);
+  return part;
+}
+
+Result<const Wrapper*> wrapper_of(Node root) {
+  CAIRN_TRY(const Name name, architecture_of(root));
+  const auto* const wrapper = std::ranges::find(kWrappers, name.value, &Wrapper::name);
+  return wrapper == kWrappers.end() ? nullptr : wrapper;
+}
+
+/// The format that the file declares for a spec that is valid, at the root or beside the
+/// fields of the language model.
+Result<std::string> declared_format(Node root, const ModelSpec& spec) {
+  CAIRN_TRY(const Wrapper* const wrapper, wrapper_of(root));
+  const auto part = wrapper != nullptr ? part_of(root, *wrapper) : std::nullopt;
+  CAIRN_TRY(std::string trained, trained_format(root));
+  if (trained.empty() && part) {
+    CAIRN_TRY(trained, trained_format(*part));
+  }
+  const bool part_says = part && !root.find_value("quantization_config") &&
+                         part->find_value("quantization_config");
+  return published_format(part_says ? *part : root, spec, trained);
 }
 
 Result<ModelSpec> read_root(Node root) {
@@ -131,7 +152,6 @@ Result<ModelSpec> read_root(Node root) {
   CAIRN_TRY(ModelSpec spec, read_model(root, false, std::nullopt));
   spec.text_part = std::ranges::find(kFlatMultimodal, name.value) != kFlatMultimodal.end();
   if (name.field == "architectures") spec.architecture = name.value;
-  CAIRN_TRY(spec.published_format, published_format(root));
   return spec;
 }
 
@@ -156,6 +176,7 @@ Result<ModelSpec> spec_from_hf_config(Node root, std::string id) {
   if (auto checked = check_spec(spec); !checked) {
     return std::unexpected(std::move(checked).error().at(root.where()));
   }
+  CAIRN_TRY(spec.published_format, declared_format(root, spec));
   return spec;
 }
 
@@ -172,7 +193,8 @@ Result<ModelSpec> load_hf(const std::string& path) {
   const auto beside = folder / "hf_quant_config.json";
   if (!document.root().find_value("quantization_config") && std::filesystem::exists(beside, none)) {
     CAIRN_TRY(const Document quantisation, load_json(beside.string()));
-    CAIRN_TRY(spec.published_format, published_format(quantisation.root()));
+    CAIRN_TRY(spec.published_format,
+              published_format(quantisation.root(), spec, spec.published_format));
   }
   return spec;
 }

@@ -30,9 +30,17 @@ Result<ModelSpec> spec_from_hf_config(Node root, std::string id);
 /// of the folder.
 Result<ModelSpec> load_hf(const std::string& path);
 
-/// The weight format that a config.json declares: from `quantization_config`,
-/// else from `torch_dtype` (`dtype`); empty where the file says nothing.
-Result<std::string> published_format(Node root);
+/// The weight format of `torch_dtype` (`dtype`), in which a model was trained and whatever
+/// a quantisation leaves alone is stored: "bf16", "fp16", "fp32"; empty where the file
+/// says nothing.
+Result<std::string> trained_format(Node root);
+
+/// The weight format that a file declares for a model: that of its `quantization_config`
+/// (or modelopt's hf_quant_config.json), module by module, else `trained`. It is the name
+/// of a format of data/models/weight_formats.yaml, with exceptions for what its lists
+/// leave alone or store otherwise (format_name.h). The spec must be valid. Errors:
+/// unsupported for a method or value that is not covered, with field and value.
+Result<std::string> published_format(Node root, const ModelSpec& spec, std::string_view trained);
 
 /// The values of `architectures` that are read, sorted.
 std::vector<std::string_view> hf_architectures();

@@ -56,18 +56,19 @@ std::optional<std::vector<ScaleTile>> parse_tiles(std::string_view text) {
 }
 
 struct Columns {
-  std::uint32_t name, id, weights, bytes, scales, numbers, status;
+  std::uint32_t name, id, weights, bytes, scales, numbers, sparsity, status;
 };
 
 Result<Columns> columns_of(const Table& table) {
   Columns c{};
-  const std::array<std::pair<std::string_view, std::uint32_t*>, 7> wanted = {{
+  const std::array<std::pair<std::string_view, std::uint32_t*>, 8> wanted = {{
       {"name", &c.name},
       {"ggml_id", &c.id},
       {"weights_per_block", &c.weights},
       {"bytes_per_block", &c.bytes},
       {"scales", &c.scales},
       {"numbers", &c.numbers},
+      {"sparsity", &c.sparsity},
       {"status", &c.status},
   }};
   for (const auto& [name, index] : wanted) {
@@ -109,16 +110,30 @@ Result<TensorType> read_type(const Row& row, const Columns& c) {
   }
   type.scales = std::move(*tiles);
   const std::string_view numbers = row.text(c.numbers);
-  const auto* const it =
-      std::ranges::find(kClasses, numbers, [](const auto& k) { return k.first; });
-  if (it == kClasses.end()) {
+  const auto kind = number_class(numbers);
+  if (!kind) {
     return fail(bad_input("unknown class of numbers").at(row.where()).in("numbers").got(numbers));
   }
-  type.numbers = it->second;
+  type.numbers = *kind;
+  const std::string_view sparsity = row.text(c.sparsity);
+  if (!sparsity.empty() && sparsity != "2:4") {
+    return fail(bad_input("unknown structure of zeros")
+                    .at(row.where())
+                    .in("sparsity")
+                    .got(sparsity)
+                    .want("2:4, or nothing"));
+  }
+  type.sparse = !sparsity.empty();
   return type;
 }
 
 }  // namespace
+
+std::optional<NumberClass> number_class(std::string_view name) {
+  const auto* const it = std::ranges::find(kClasses, name, [](const auto& k) { return k.first; });
+  if (it == kClasses.end()) return std::nullopt;
+  return it->second;
+}
 
 double TensorType::bits_per_weight() const {
   double bits = 8.0 * static_cast<double>(block_bytes) / static_cast<double>(block_weights);

@@ -19,6 +19,9 @@ namespace cairn {
 /// directly; the cost model decides which path an engine takes.
 enum class NumberClass : std::uint8_t { f32, f16, bf16, fp8, int8, int4, fp6, fp4, other };
 
+/// By its name in the table: "f32", "fp8" ...
+std::optional<NumberClass> number_class(std::string_view name);
+
 /// Bytes that a tile of a matrix carries beside its weights: a scale for each
 /// 128 x 128 block of FP8 weights, a scale for each row, an index for each column.
 struct ScaleTile {
@@ -34,6 +37,10 @@ struct TensorType {
   std::vector<ScaleTile> scales;   // what is shared by more than a block
   std::optional<int> ggml_id;      // GGUF's type number
   NumberClass numbers = NumberClass::other;
+  /// Two of every four weights along the row are zero; the others are stored, with their
+  /// places in two bits each. Matrix units that have instructions for it multiply them
+  /// in half the time (WeightFormats::multiplies_sparse).
+  bool sparse = false;
 
   /// Of a large matrix: tiles that span a whole row or column count nothing.
   [[nodiscard]] double bits_per_weight() const;

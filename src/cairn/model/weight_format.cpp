@@ -2,129 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <set>
 #include <utility>
 
+#include "cairn/model/format_name.h"
 #include "cairn/model/gguf_recipe.h"
+#include "cairn/model/weight_format_reader.h"
 
 namespace cairn {
 namespace {
-
-// Parts of a checkpoint that are stored in a type.
-struct Part {
-  std::vector<TensorGroup> tensors;
-  const TensorType* type = nullptr;
-  bool unless_experts = false;  // only in a model without experts
-};
-
-struct CheckpointRecipe {
-  std::vector<Part> parts;
-  const TensorType* other = nullptr;
-};
-
-struct Format {
-  WeightFormatInfo info;
-  std::optional<CheckpointRecipe> checkpoint;
-  std::optional<GgufRecipe> gguf;
-};
-
-std::string plain(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (c >= 'A' && c <= 'Z') {
-      out += static_cast<char>(c - 'A' + 'a');
-    } else {
-      out += c == '_' ? '-' : c;
-    }
-  }
-  return out;
-}
-
-Result<CheckpointRecipe> read_checkpoint(Node node, const TensorTypes& types) {
-  CheckpointRecipe recipe;
-  CAIRN_TRY(recipe.other, read_type(node, "other", types));
-  const auto parts = node.find_value("parts");
-  if (!parts) return recipe;
-  static constexpr std::array<std::string_view, 3> kKeys = {"tensors", "type", "unless"};
-  for (std::uint32_t i = 0; i < parts->size(); ++i) {
-    const Node item = parts->at(i);
-    CAIRN_CHECK(item.only(kKeys));
-    Part part;
-    CAIRN_TRY(const Node tensors, item.required("tensors"));
-    CAIRN_TRY(part.tensors, read_groups(tensors));
-    CAIRN_TRY(part.type, read_type(item, "type", types));
-    CAIRN_TRY(const std::string_view unless, item.get_or<std::string_view>("unless", ""));
-    if (!unless.empty() && unless != "experts") {
-      return fail(item.error("unknown condition").in("unless").want("experts"));
-    }
-    part.unless_experts = !unless.empty();
-    recipe.parts.push_back(std::move(part));
-  }
-  return recipe;
-}
-
-Result<void> append_set(Node sets, std::string_view name, const TensorTypes& types,
-                        std::vector<RecipeRule>& rules) {
-  CAIRN_TRY(const Node set, sets.required(name));
-  CAIRN_TRY(std::vector<RecipeRule> more, read_rules(set, types));
-  std::ranges::move(more, std::back_inserter(rules));
-  return {};
-}
-
-Result<GgufRecipe> read_gguf(Node node, Node sets, const TensorTypes& types) {
-  GgufRecipe recipe;
-  CAIRN_TRY(recipe.fallthrough, read_type(node, "default", types));
-  if (node.find_value("output")) {
-    CAIRN_TRY(recipe.output, read_type(node, "output", types));
-  }
-  if (node.find_value("token_embd")) {
-    CAIRN_TRY(recipe.token_embd, read_type(node, "token_embd", types));
-  }
-  CAIRN_TRY(const std::vector<std::string> includes, node.get_strings("include"));
-  for (const std::string& name : includes) CAIRN_CHECK(append_set(sets, name, types, recipe.rules));
-  if (const auto rules = node.find_value("rules")) {
-    CAIRN_TRY(std::vector<RecipeRule> own, read_rules(*rules, types));
-    std::ranges::move(own, std::back_inserter(recipe.rules));
-  }
-  CAIRN_TRY(const std::string_view then, node.get_or<std::string_view>("then", ""));
-  if (!then.empty()) CAIRN_CHECK(append_set(sets, then, types, recipe.then));
-  return recipe;
-}
-
-Result<WeightFormatInfo> read_info(Node node) {
-  static constexpr std::array<std::string_view, 17> kKeys = {
-      "name",    "kind",       "aliases", "description", "description_zh", "stand_in",
-      "default", "output",     "rules",   "include",     "then",           "token_embd",
-      "parts",   "source_url", "date",    "other",       "ftype"};
-  CAIRN_CHECK(node.only(kKeys));
-  WeightFormatInfo info;
-  CAIRN_TRY(info.name, node.get<std::string_view>("name"));
-  CAIRN_TRY(info.kind, node.get<std::string_view>("kind"));
-  CAIRN_TRY(info.description, node.get<std::string_view>("description"));
-  CAIRN_TRY(info.description_zh, node.get<std::string_view>("description_zh"));
-  CAIRN_TRY(info.aliases, node.get_strings("aliases"));
-  CAIRN_TRY(info.stand_in, node.get_or<std::string_view>("stand_in", ""));
-  CAIRN_TRY(info.source_url, node.get_or<std::string_view>("source_url", ""));
-  CAIRN_TRY(info.date, node.get_or<std::string_view>("date", ""));
-  CAIRN_TRY(const std::int64_t ftype, node.get_integer_or("ftype", -1, 0, 255));
-  info.ftype = static_cast<int>(ftype);
-  return info;
-}
-
-Result<Format> read_format(Node node, Node root, const TensorTypes& types) {
-  Format format;
-  CAIRN_TRY(format.info, read_info(node));
-  CAIRN_TRY(const Node sets, root.required("rule_sets"));
-  if (format.info.kind == "checkpoint") {
-    CAIRN_TRY(format.checkpoint, read_checkpoint(node, types));
-  } else if (format.info.kind == "gguf") {
-    CAIRN_TRY(format.gguf, read_gguf(node, sets, types));
-  } else {
-    return fail(node.error("unknown kind of format").in("kind").want("checkpoint or gguf"));
-  }
-  return format;
-}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -144,24 +29,29 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 // A part is stored in its type only where a group of it has a tensor.
 Result<std::vector<const TensorType*>> bind_checkpoint(const Graph& graph,
                                                        const CheckpointRecipe& recipe,
+                                                       const std::vector<CheckpointPart>& kept,
                                                        std::string_view name) {
   const bool experts = std::ranges::any_of(
       graph.tensors, [](const Tensor& t) { return in_group(t, TensorGroup::experts); });
+  const auto holds = [&](const CheckpointPart& part, const Tensor& t) {
+    if (part.unless_experts && experts) return false;
+    const auto& families = part.families;
+    const bool family =
+        families.empty() || std::ranges::find(families, graph.spec.family) != families.end();
+    return family &&
+           std::ranges::any_of(part.tensors, [&](TensorGroup g) { return in_group(t, g); });
+  };
   std::vector<const TensorType*> types;
   types.reserve(graph.tensors.size());
   bool used = recipe.parts.empty();
   for (const Tensor& t : graph.tensors) {
-    const TensorType* type = recipe.other;
-    for (const Part& part : recipe.parts) {
-      if (part.unless_experts && experts) continue;
-      if (!std::ranges::any_of(part.tensors, [&](TensorGroup g) { return in_group(t, g); })) {
-        continue;
-      }
-      type = part.type;
-      used = true;
-      break;
-    }
-    types.push_back(type);
+    const auto fits = [&](const CheckpointPart& part) { return holds(part, t); };
+    const auto part = std::ranges::find_if(recipe.parts, fits);
+    const auto keep = std::ranges::find_if(kept, fits);
+    used = used || part != recipe.parts.end();
+    types.push_back(part != recipe.parts.end() ? part->type
+                    : keep != kept.end()       ? keep->type
+                                               : recipe.other);
   }
   if (!used) {
     return fail(unsupported("the model has no part that this weight format quantises")
@@ -171,19 +61,52 @@ Result<std::vector<const TensorType*>> bind_checkpoint(const Graph& graph,
   return types;
 }
 
+// Tensors of an exception: a group, else a role as GGUF names it.
+bool names_tensor(std::string_view name, const Tensor& t) {
+  if (const auto group = group_named(name)) return in_group(t, *group);
+  return role_name(t.role) == name;
+}
+
+Result<void> apply_exception(const Graph& graph, const FormatException& e, const TensorTypes& all,
+                             bool gguf, std::vector<const TensorType*>& types) {
+  const TensorType* const type = all.find(e.type);
+  if (type == nullptr) {
+    return fail(not_found("unknown tensor type").in("weight format").got(e.type));
+  }
+  for (const std::string& name : e.tensors) {
+    bool any = false;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const Tensor& t = graph.tensors[i];
+      if (!names_tensor(name, t) || !e.in_layers(t.layer)) continue;
+      if (gguf && t.columns % type->block_weights != 0) {
+        return fail(unsupported("rows that are no whole number of blocks of this type")
+                        .in(name)
+                        .got(std::to_string(t.columns))
+                        .want("a multiple of " + std::to_string(type->block_weights)));
+      }
+      types[i] = type;
+      any = true;
+    }
+    if (!any) {
+      return fail(
+          unsupported("the model has no tensor of this name").in("weight format").got(name));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-struct WeightFormats::Impl {
+struct WeightFormats::Impl : FormatTables {
   std::vector<WeightFormatInfo> infos;
-  std::vector<Format> formats;
-  GgufConventions conventions;
+  const TensorTypes* types = nullptr;
 
   [[nodiscard]] std::optional<std::size_t> index(std::string_view name) const {
-    const std::string key = plain(name);
+    const std::string key = plain_name(name);
     for (std::size_t i = 0; i < infos.size(); ++i) {
-      if (plain(infos[i].name) == key) return i;
+      if (plain_name(infos[i].name) == key) return i;
       for (const std::string& alias : infos[i].aliases) {
-        if (plain(alias) == key) return i;
+        if (plain_name(alias) == key) return i;
       }
     }
     return std::nullopt;
@@ -191,11 +114,11 @@ struct WeightFormats::Impl {
 
   // The three names nearest to a misspelt one.
   [[nodiscard]] std::string nearest(std::string_view name) const {
-    const std::string key = plain(name.substr(0, Error::kMaxValue));
+    const std::string key = plain_name(name.substr(0, Error::kMaxValue));
     std::vector<std::pair<std::size_t, std::size_t>> ranked;  // distance, place in the file
     ranked.reserve(infos.size());
     for (std::size_t i = 0; i < infos.size(); ++i) {
-      ranked.emplace_back(edit_distance(key, plain(infos[i].name)), i);
+      ranked.emplace_back(edit_distance(key, plain_name(infos[i].name)), i);
     }
     std::ranges::sort(ranked);
     std::string out;
@@ -216,41 +139,34 @@ Bytes BoundWeights::bytes(const Graph& graph, std::size_t tensor) const {
 Bytes BoundWeights::total(const Graph& graph) const {
   Bytes sum;
   for (std::size_t i = 0; i < types.size(); ++i) sum += bytes(graph, i);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (graph.parts[i].spec.part == ModelPart::encoder) sum += parts[i].total(graph.parts[i]);
+  }
+  return sum;
+}
+
+Bytes BoundWeights::towers(const Graph& graph) const {
+  Bytes sum;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const ModelPart part = graph.parts[i].spec.part;
+    if (part == ModelPart::vision || part == ModelPart::audio)
+      sum += parts[i].total(graph.parts[i]);
+  }
   return sum;
 }
 
 Result<WeightFormats> WeightFormats::load(Node formats, const TensorTypes& types) {
   auto impl = std::make_shared<Impl>();
-  CAIRN_TRY(const Node gguf, formats.required("gguf"));
-  CAIRN_TRY(impl->conventions, read_conventions(gguf, types));
-  CAIRN_TRY(const std::string_view gguf_source, gguf.get<std::string_view>("source_url"));
-  CAIRN_TRY(const std::string_view gguf_date, gguf.get<std::string_view>("date"));
-  CAIRN_TRY(const Node list, formats.required("formats"));
-  if (!list.is_sequence()) return fail(list.error("not a list of formats"));
-  std::set<std::string> names;
-  for (std::uint32_t i = 0; i < list.size(); ++i) {
-    CAIRN_TRY(Format format, read_format(list.at(i), formats, types));
-    if (format.gguf && format.info.source_url.empty()) {
-      format.info.source_url = gguf_source;
-      format.info.date = gguf_date;
-    }
-    std::vector<std::string> own = format.info.aliases;
-    own.push_back(format.info.name);
-    for (const std::string& name : own) {
-      if (!names.insert(plain(name)).second) {
-        return fail(list.at(i).error("the same name twice").in(name));
-      }
-    }
-    impl->infos.push_back(format.info);
-    impl->formats.push_back(std::move(format));
-  }
+  CAIRN_TRY(static_cast<FormatTables&>(*impl), read_format_tables(formats, types));
+  impl->types = &types;
+  for (const StoredFormat& format : impl->formats) impl->infos.push_back(format.info);
   WeightFormats out;
   out.impl_ = std::move(impl);
   return out;
 }
 
 const WeightFormatInfo* WeightFormats::find(std::string_view name) const {
-  const auto index = impl_->index(name);
+  const auto index = impl_->index(base_format(name));
   return index ? &impl_->infos[*index] : nullptr;
 }
 
@@ -263,23 +179,62 @@ const WeightFormatInfo* WeightFormats::find_ftype(int ftype) const {
 const std::vector<WeightFormatInfo>& WeightFormats::all() const { return impl_->infos; }
 
 Result<BoundWeights> WeightFormats::bind(const Graph& graph, std::string_view format) const {
-  const auto index = impl_->index(format);
+  CAIRN_TRY(FormatName name, parse_format_name(format));
+  const auto index = impl_->index(name.base);
   if (!index) {
     return fail(not_found("unknown weight format")
                     .in("weight format")
-                    .got(format)
-                    .want(impl_->nearest(format)));
+                    .got(name.base)
+                    .want(impl_->nearest(name.base)));
   }
-  const Format& f = impl_->formats[*index];
+  const StoredFormat& f = impl_->formats[*index];
+  name.base = f.info.name;
   BoundWeights out;
-  out.format = f.info.name;
+  out.format = name.to_string();
   out.approximate = !f.info.stand_in.empty();
   if (f.gguf) {
     out.types = apply_recipe(graph, *f.gguf, impl_->conventions);
   } else {
-    CAIRN_TRY(out.types, bind_checkpoint(graph, *f.checkpoint, f.info.name));
+    CAIRN_TRY(out.types, bind_checkpoint(graph, *f.checkpoint, impl_->kept, f.info.name));
+  }
+  for (const FormatException& e : name.exceptions) {
+    CAIRN_CHECK(apply_exception(graph, e, *impl_->types, f.gguf.has_value(), out.types));
+  }
+  const bool wide = std::ranges::all_of(
+      out.types, [](const TensorType* t) { return t->bits_per_weight() >= 16; });
+  for (const Graph& part : graph.parts) {
+    const bool tower = part.spec.part == ModelPart::vision || part.spec.part == ModelPart::audio;
+    const bool keeps = !tower || (wide && !f.gguf);
+    auto bound = bind(part, keeps ? std::string_view(f.info.name) : f.gguf ? "f16" : "bf16");
+    // A format of experts alone leaves a part without any as it was.
+    if (!bound) bound = bind(part, "bf16");
+    CAIRN_TRY(BoundWeights inner, std::move(bound));
+    out.parts.push_back(std::move(inner));
   }
   return out;
+}
+
+std::optional<KvFormat> WeightFormats::find_kv(std::string_view name) const {
+  const std::string key = plain_name(name);
+  for (const KvEntry& entry : impl_->kv) {
+    const bool alias = std::ranges::any_of(
+        entry.aliases, [&](const std::string& a) { return plain_name(a) == key; });
+    if (alias || plain_name(entry.format.name) == key) return entry.format;
+  }
+  return std::nullopt;
+}
+
+std::vector<KvFormat> WeightFormats::kv_formats() const {
+  std::vector<KvFormat> out;
+  for (const KvEntry& entry : impl_->kv) out.push_back(entry.format);
+  return out;
+}
+
+bool WeightFormats::multiplies_sparse(std::string_view architecture, NumberClass numbers) const {
+  return std::ranges::any_of(impl_->sparsity, [&](const SparseUnits& units) {
+    return std::ranges::find(units.architectures, architecture) != units.architectures.end() &&
+           std::ranges::find(units.numbers, numbers) != units.numbers.end();
+  });
 }
 
 }  // namespace cairn

@@ -33,22 +33,15 @@ Result<void> check_format(const EngineInfo& engine, const WeightFormatInfo& form
 // KV formats are named as engines name them; the storage type behind each.
 Result<KvFormat> find_kv(std::string_view name, const EngineInfo& engine,
                          const Knowledge& knowledge) {
-  std::string wanted(name);
-  if (wanted == "f16") wanted = "fp16";
-  if (wanted == "auto") wanted = engine.reference.kv_format;
-  if (!engine.supports_kv(wanted)) {
+  const std::string_view wanted = name == "auto" ? engine.reference.kv_format : name;
+  const auto format = knowledge.weight_formats.find_kv(wanted);
+  if (!format || !engine.supports_kv(format->name)) {
     return fail(unsupported("the engine has no such KV cache format")
                     .in(engine.id)
                     .got(name)
                     .want(fmt::format("one of {}", fmt::join(engine.kv_formats, ", "))));
   }
-  std::string stored = wanted;
-  if (stored == "fp16") stored = "f16";
-  if (stored == "fp32") stored = "f32";
-  if (stored.starts_with("fp8")) stored = "fp8";
-  const TensorType* type = knowledge.tensor_types->find(stored);
-  if (type == nullptr) return fail(not_found("unknown KV cache format").got(name));
-  return KvFormat{wanted, type};
+  return *format;
 }
 
 Result<void> check_engine(const DeploymentRequest& r) {
@@ -94,7 +87,7 @@ Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentReque
   const WeightFormatInfo* info = knowledge.weight_formats.find(name);
   if (info != nullptr) CAIRN_CHECK(check_format(*r.engine, *info, *r.accelerator));
   if (as_stored) return *model.stored;
-  return knowledge.weight_formats.bind(*model.graph, info != nullptr ? info->name : name);
+  return knowledge.weight_formats.bind(*model.graph, name);
 }
 
 // A model that cannot be cut as asked is out of reach, not a slip of the pen: a
