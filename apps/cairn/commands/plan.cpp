@@ -99,6 +99,12 @@ Result<void> resolve_names(const Knowledge& knowledge, PlanRequest& request) {
   }
   for (std::string& name : c.engines) {
     CAIRN_TRY(const EngineInfo* e, knowledge.engines.find(name));
+    if (name.contains('@')) {
+      return fail(bad_input("plans are for the newest release of an engine")
+                      .in("--engine")
+                      .got(name)
+                      .want(e->id));
+    }
     name = e->id;
   }
   for (const std::string& name : c.formats) {

@@ -9,10 +9,17 @@ inline constexpr Choice kEngines[] = {
     {.name = "llama.cpp", .description = msg("llama.cpp with HIP on AMD, CUDA on NVIDIA")},
     {.name = "llama.cpp-vulkan", .description = msg("llama.cpp with Vulkan")},
     {.name = "vllm", .description = msg("vLLM with ROCm or CUDA")},
+    {.name = "sglang", .description = msg("SGLang with ROCm or CUDA")},
+    {.name = "tensorrt-llm", .description = msg("TensorRT-LLM, NVIDIA only")},
+    {.name = "transformers", .description = msg("PyTorch with Hugging Face transformers")},
     {.name = "hip", .alias_of = "llama.cpp"},
     {.name = "rocm", .alias_of = "llama.cpp"},
     {.name = "llamacpp", .alias_of = "llama.cpp"},
-    {.name = "vulkan", .alias_of = "llama.cpp-vulkan"}};
+    {.name = "vulkan", .alias_of = "llama.cpp-vulkan"},
+    {.name = "sgl", .alias_of = "sglang"},
+    {.name = "trt-llm", .alias_of = "tensorrt-llm"},
+    {.name = "hf", .alias_of = "transformers"},
+    {.name = "pytorch", .alias_of = "transformers"}};
 inline constexpr Choice kOnOff[] = {{.name = "on"}, {.name = "off"}};
 
 inline constexpr double kMostCards = 4096;
@@ -38,7 +45,10 @@ inline constexpr OptionSpec kEngine{.name = "engine",
                                     .type = OptionType::choice,
                                     .metavar = "ENGINE",
                                     .choices = kEngines,
-                                    .description = msg("inference engine")};
+                                    .description =
+                                        msg("inference engine, the newest release that is "
+                                            "described; vllm@0.11.2 for another"),
+                                    .releases = true};
 inline constexpr OptionSpec kWeights{
     .name = "weights",
     .short_name = 'w',

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace cairn {
@@ -127,6 +128,32 @@ Result<KernelParameters> read_parameters(const Layers& layers, Node engine) {
   return out;
 }
 
+// An engine that is described by how it differs from another: its factors on the
+// medians of the other's priors, and what they add to their spread.
+Result<KernelParameters> scaled(KernelParameters p, Node engine) {
+  CAIRN_TRY(const Node factors, engine.required("factors"));
+  const auto scale = [&factors](Prior& prior, std::string_view key, bool rate) -> Result<void> {
+    const auto node = factors.find_value(key);
+    if (!node) return {};
+    CAIRN_TRY(const double value, node->get_number("value", 1e-3, 1e3));
+    CAIRN_TRY(const double sigma, node->get_number("sigma", 0, 5));
+    prior.value *= value;
+    if (rate) prior.value = std::min(prior.value, 1.0);
+    prior.sigma = std::hypot(prior.sigma, sigma);
+    return {};
+  };
+  CAIRN_CHECK(scale(p.launch, "launch_us", false));
+  CAIRN_CHECK(scale(p.step, "step_us", false));
+  CAIRN_CHECK(scale(p.sequence, "sequence_us", false));
+  CAIRN_CHECK(scale(p.memory_efficiency, "memory_efficiency", true));
+  CAIRN_CHECK(scale(p.attention_decode, "attention_decode", true));
+  CAIRN_CHECK(scale(p.attention_prefill, "attention_prefill", true));
+  for (KernelParameters::TypedPath& typed : p.paths) {
+    CAIRN_CHECK(scale(typed.path.efficiency, "matmul", true));
+  }
+  return p;
+}
+
 }  // namespace
 
 const MatmulPath* KernelParameters::path(std::string_view type, double tokens) const {
@@ -176,6 +203,12 @@ Result<KernelParameters> CostData::parameters(std::string_view engine,
   const auto found = engines_.find(std::string(engine));
   if (found == engines_.end()) {
     return fail(unsupported("no cost parameters for this engine").got(engine));
+  }
+  if (found->second.find_value("like")) {
+    CAIRN_TRY(const std::string_view like, found->second.get<std::string_view>("like"));
+    CAIRN_TRY(KernelParameters other, parameters(like, accelerator, options));
+    other.id = fmt::format("{}{}", engine, std::string_view(other.id).substr(like.size()));
+    return scaled(std::move(other), found->second);
   }
   CAIRN_TRY(const Node list, found->second.required("architectures"));
   using Scope = KernelParameters::Scope;

@@ -115,7 +115,9 @@ class CostData {
 
   /// The parameters for an engine on a device: those of its target (gfx1151,
   /// sm_80) or architecture, else of its vendor, else the engine's general ones, with the variants
-  /// that the options ask for applied in order. An error if the engine has none.
+  /// that the options ask for applied in order. An engine that is described as like
+  /// another (SGLang, as vLLM) has that one's, times its factors. An error if the
+  /// engine has none.
   [[nodiscard]] Result<KernelParameters> parameters(std::string_view engine,
                                                     const Accelerator& accelerator,
                                                     const KernelOptions& options) const;

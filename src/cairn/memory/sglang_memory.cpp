@@ -94,6 +94,10 @@ Result<MemoryEstimate> estimate_sglang(const MemoryDemand& demand, const EngineI
   const double fraction = demand.config.memory_fraction > 0
                               ? demand.config.memory_fraction
                               : automatic_share(demand, engine, accelerator.capacity());
+  // Logits are those of a captured step.
+  MemoryDemand step = demand;
+  step.config.max_sequences =
+      std::max<std::int64_t>(1, std::min(demand.config.max_sequences, demand.config.graph_batch));
   MemoryEstimate out;
   out.resident_sequences = INFINITY;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -110,9 +114,11 @@ Result<MemoryEstimate> estimate_sglang(const MemoryDemand& demand, const EngineI
       out.resident_sequences = cells.sequences;
       out.kv_tokens = static_cast<std::int64_t>(cells.full);
     }
-    const Bytes activations = server_activations(demand, engine, share);
+    // Both live in what the share leaves; the engine does not make sure that they fit.
+    Bytes left = max(capacity - weights - room - runtime, Bytes(0));
+    const Bytes activations = min(server_activations(step, engine, share), left);
+    left -= activations;
     const Bytes graphs = demand.config.graph_capture ? overheads.graphs : Bytes(0);
-    const Bytes left = max(capacity - weights - room - runtime - activations, Bytes(0));
     device.parts = {{"weights", weights},
                     {"activations", activations},
                     {"runtime", runtime},

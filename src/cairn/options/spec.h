@@ -58,6 +58,8 @@ struct OptionSpec {
   std::string_view default_text = {};
   std::span<const Choice> choices = {};
   std::string_view description;
+  /// A choice may be followed by @ and a release: "vllm@0.11.2".
+  bool releases = false;
 
   /// A list or counted list; every other option is given at most once.
   [[nodiscard]] constexpr bool repeatable() const {

@@ -94,10 +94,13 @@ Result<OptionValue> parse_real(const OptionSpec& option, std::string_view text) 
 }
 
 Result<OptionValue> parse_choice(const OptionSpec& option, std::string_view text) {
-  const std::string wanted = normalise_name(text);
+  const std::size_t end = option.releases ? std::min(text.find('@'), text.size()) : text.size();
+  const std::string wanted = normalise_name(text.substr(0, end));
   for (const Choice& c : option.choices) {
     if (normalise_name(c.name) != wanted) continue;
-    return OptionValue{.text = std::string(c.alias_of.empty() ? c.name : c.alias_of)};
+    std::string name(c.alias_of.empty() ? c.name : c.alias_of);
+    name += text.substr(end);
+    return OptionValue{.text = std::move(name)};
   }
   const std::vector<std::string> names = choice_names(option);
   return fail(option_error(option, msg("not one of the choices"), text)
