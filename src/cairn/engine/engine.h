@@ -37,7 +37,8 @@ struct EngineConfig {
   bool flash_attention = true;
   std::int64_t ubatch = 512;       // llama.cpp: tokens per device batch in prefill
   std::int64_t batch = 2048;       // llama.cpp: logical batch
-  std::int64_t context_pad = 256;  // llama.cpp: cells of a cache come in multiples of this
+  std::int64_t context_pad = 256;  // llama.cpp: cells of a cache come in multiples of this ...
+  std::int64_t context_pad_plain = 256;  // ... and without flash attention of this
   bool full_window_cache = false;  // llama.cpp --swa-full: windowed layers keep every position
   /// llama.cpp: compute buffers have room for the logits of a whole ubatch. False
   /// for llama-server since June 2026: one position per sequence.
@@ -64,7 +65,9 @@ struct EngineConfig {
   // llama.cpp: how its releases differ.
   bool half_mask = true;            // flash attention's mask is an input of 16 bits
   bool fused_activation = true;     // gate and up make a tensor of their own
+  bool fused_delta_net = true;      // one operation instead of one per chunk of 64 tokens
   bool embedding_inputs = true;     // room for embeddings beside tokens
+  bool copies_all_inputs = true;    // a pipeline's copies are of inputs nobody reads, too
   bool rotates_cache = true;        // what goes into a quantised cache
   bool attention_workspace = true;  // expanded caches lie in the compute buffer
 };

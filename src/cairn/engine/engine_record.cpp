@@ -91,6 +91,23 @@ Result<EngineConfig> read_reference(const Layers& layers) {
     CAIRN_TRY(out.context_pad, count_of(reference, "context_pad"));
     CAIRN_TRY(out.full_window_cache, flag_of(reference, "full_window_cache"));
     CAIRN_TRY(out.reserve_all_outputs, flag_of(reference, "reserve_all_outputs"));
+    out.context_pad_plain = out.context_pad;
+    if (reference.find("context_pad_plain")) {
+      CAIRN_TRY(out.context_pad_plain, count_of(reference, "context_pad_plain"));
+    }
+    constexpr std::array<std::pair<std::string_view, bool EngineConfig::*>, 8> kFlags{{
+        {"unified_cache", &EngineConfig::unified_cache},
+        {"half_mask", &EngineConfig::half_mask},
+        {"fused_activation", &EngineConfig::fused_activation},
+        {"fused_delta_net", &EngineConfig::fused_delta_net},
+        {"embedding_inputs", &EngineConfig::embedding_inputs},
+        {"copies_all_inputs", &EngineConfig::copies_all_inputs},
+        {"rotates_cache", &EngineConfig::rotates_cache},
+        {"attention_workspace", &EngineConfig::attention_workspace},
+    }};
+    for (const auto& [key, flag] : kFlags) {
+      CAIRN_TRY(out.*flag, flag_or(reference, key, out.*flag));
+    }
   }
   if (reference.find("max_batched_tokens")) {
     CAIRN_TRY(out.max_batched_tokens, count_of(reference, "max_batched_tokens"));
@@ -251,7 +268,7 @@ Result<EngineInfo> read_engine(Node record, const Layers& layers) {
 }
 
 std::vector<std::int64_t> release_numbers(std::string_view version) {
-  if (version.starts_with('v')) version.remove_prefix(1);
+  if (version.starts_with('v') || version.starts_with('b')) version.remove_prefix(1);
   std::vector<std::int64_t> out;
   while (!version.empty()) {
     std::int64_t number = 0;

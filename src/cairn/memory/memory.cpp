@@ -63,7 +63,7 @@ Bytes DeviceMemory::part(std::string_view name) const {
 }
 
 Bytes kv_bytes(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp) {
-  if (attention.shares_kv) return Bytes(0);
+  if (kv_elements_per_token(attention) == 0) return Bytes(0);
   const AttentionSpec a = share_of(attention, tp);
   // Scales of a whole tensor do not belong to a row of cache.
   const auto row = [&](std::int64_t elements) {
@@ -73,7 +73,16 @@ Bytes kv_bytes(const AttentionSpec& attention, const KvFormat& kv, double positi
   if (a.kind == AttentionKind::mla) {
     return Bytes(positions * row(a.kv_lora_rank + a.qk_rope_head_dim));
   }
+  if (a.kind == AttentionKind::compressed) return Bytes(positions * row(a.kv_heads * a.head_dim));
   return Bytes(positions * (row(a.kv_heads * a.head_dim) + row(a.kv_heads * a.v_head_dim)));
+}
+
+Bytes state_bytes(const RecurrentSpec& recurrent, std::int64_t hidden, double element_bytes,
+                  double window_bytes, int tp) {
+  const RecurrentSpec r = share_of(recurrent, tp);
+  const std::int64_t features = (hidden + tp - 1) / tp;
+  return Bytes(element_bytes * memory::to_double(r.state_elements()) +
+               window_bytes * memory::to_double(r.window_elements(features)));
 }
 
 Result<MemoryEstimate> estimate_memory(const MemoryDemand& demand, const EngineInfo& engine,
@@ -90,9 +99,19 @@ Result<MemoryEstimate> estimate_memory(const MemoryDemand& demand, const EngineI
                     .got(std::to_string(demand.sequences))
                     .want("1 or more"));
   }
-  return engine.family == EngineFamily::vllm
-             ? memory::estimate_vllm(demand, engine, accelerator)
-             : memory::estimate_llama_cpp(demand, engine, accelerator);
+  switch (engine.family) {
+    case EngineFamily::vllm:
+      return memory::estimate_vllm(demand, engine, accelerator);
+    case EngineFamily::sglang:
+      return memory::estimate_sglang(demand, engine, accelerator);
+    case EngineFamily::tensorrt_llm:
+      return memory::estimate_tensorrt_llm(demand, engine, accelerator);
+    case EngineFamily::transformers:
+      return memory::estimate_transformers(demand, engine, accelerator);
+    case EngineFamily::llama_cpp:
+      break;
+  }
+  return memory::estimate_llama_cpp(demand, engine, accelerator);
 }
 
 Result<std::int64_t> largest_context(MemoryDemand demand, const EngineInfo& engine,

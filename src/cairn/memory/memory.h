@@ -61,7 +61,9 @@ struct DeviceMemory {
 
 struct MemoryEstimate {
   std::vector<DeviceMemory> devices;  // one a pipeline stage
-  Bytes host{};                       // llama.cpp keeps the token embedding in host memory
+  Bytes host{};                       // of host memory, the sum of host_parts
+  /// llama.cpp: the token table and what is kept from the devices, inputs, logits.
+  std::vector<MemoryPart> host_parts;
   bool fits = false;
   /// Positions that the KV cache has room for, over all sequences of a replica.
   /// With windowed layers: at sequences of demand.context positions.
@@ -77,6 +79,12 @@ struct MemoryEstimate {
 /// whole blocks of the format, or the latent of MLA once; 0 for a layer that uses
 /// another's. How many positions a windowed layer keeps is the engine's affair.
 Bytes kv_bytes(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp);
+
+/// Bytes of the state that a recurrent layer keeps of one sequence on one rank: the
+/// state in elements of `element_bytes`, and the window of its convolution (or token
+/// shift) in elements of `window_bytes`. 0 for a layer without.
+Bytes state_bytes(const RecurrentSpec& recurrent, std::int64_t hidden, double element_bytes,
+                  double window_bytes, int tp);
 
 /// The memory of a demand on a device type. An error (bad_input) for a layout
 /// that the model cannot have, and (unsupported) for one that is not modelled:

@@ -26,6 +26,16 @@ Bytes padded_experts(const MemoryDemand& demand, std::size_t tensor, const Share
   return demand.weights->types[tensor]->bytes(rows, columns) * to_double(t.experts);
 }
 
+Bytes parts_of(const MemoryDemand& demand, const Share& share) {
+  Bytes sum = demand.weights->towers(*demand.graph);
+  const std::size_t parts = std::min(demand.weights->parts.size(), demand.graph->parts.size());
+  for (std::size_t i = 0; i < parts; ++i) {
+    const Graph& part = demand.graph->parts[i];
+    if (part.spec.part == Part::encoder) sum += demand.weights->parts[i].total(part) / share.tp;
+  }
+  return sum;
+}
+
 double forward_features(const LayerSpec& layer, double hidden, double copies, const Share& share) {
   const FeedForwardSpec& f = layer.feed_forward;
   const double tp = share.tp;
@@ -43,6 +53,7 @@ double forward_features(const LayerSpec& layer, double hidden, double copies, co
 
 Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string_view vendor) {
   Bytes sum = rotation_table(demand.graph->spec);
+  if (share.embedding) sum += parts_of(demand, share);
   for (std::size_t i = 0; i < demand.graph->tensors.size(); ++i) {
     const TensorRole role = demand.graph->tensors[i].role;
     const bool expert = role == TensorRole::expert_gate || role == TensorRole::expert_up ||
@@ -69,6 +80,19 @@ Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, c
   const double sampler =
       kFloat * sequences * to_double(spec.vocabulary) * engine.memory.sampler_copies;
   return Bytes(std::max(forward, sampler));
+}
+
+Bytes server_cache(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp) {
+  constexpr std::int64_t kScaled = 128;  // keys of the indexer that share a scale
+  Bytes sum = kv_bytes(attention, kv, positions, tp);
+  const std::int64_t keys = index_elements_per_token(attention);
+  if (keys > 0) sum += Bytes(positions * (to_double(keys) + kFloat * to_double(keys / kScaled)));
+  return sum;
+}
+
+Bytes server_state(const RecurrentSpec& recurrent, std::int64_t hidden, int tp) {
+  if (recurrent.kind == RecurrentKind::none) return Bytes(0);
+  return state_bytes(recurrent, hidden, kHalf, kHalf, tp);
 }
 
 }  // namespace cairn::memory

@@ -13,6 +13,8 @@ namespace cairn::memory {
 ///   position the model was made for, in 16 bits
 ///   experts in mxfp4 are filled up to what the kernels take: hidden features to
 ///   multiples of 256, a rank's expert features to 256 on ROCm and to 128 elsewhere
+///   towers for images and sound, whole on every rank of the first stage; encoders
+///   divided
 /// Source: vllm/model_executor/layers/rotary_embedding, quantization/mxfp4.py.
 Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string_view vendor);
 
@@ -22,5 +24,15 @@ Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string
 ///   sampler  S V floats, sampler_copies times, on the last stage
 /// T = max_batched_tokens, S = min(max_sequences, T), c = hidden_copies; the larger.
 Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share);
+
+/// Bytes of cache of `positions` positions in a layer on one rank: its keys and values,
+/// and the keys of the indexer of sparse attention, in 8 bits with a scale of 4 bytes
+/// for 128 of them (DeepseekV32IndexerCache in vllm/model_executor/models/deepseek_v2.py,
+/// NSATokenToKVPool in python/sglang/srt/mem_cache/memory_pool.py).
+Bytes server_cache(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp);
+
+/// Bytes of recurrent state of one sequence in a layer on one rank: the window of the
+/// convolution in 16 bits and the state in 16, or 32 where the model says so.
+Bytes server_state(const RecurrentSpec& recurrent, std::int64_t hidden, int tp);
 
 }  // namespace cairn::memory

@@ -42,7 +42,7 @@ CellBytes cell_bytes(const MemoryDemand& demand, const Share& share) {
   CellBytes out;
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
     const AttentionSpec& a = demand.graph->spec.layers[static_cast<std::size_t>(i)].attention;
-    const Bytes cell = kv_bytes(a, demand.kv, 1, share.tp);
+    const Bytes cell = server_cache(a, demand.kv, 1, share.tp);
     if (is_windowed(a)) {
       out.windowed += cell;
       out.window = std::max(out.window, a.window);

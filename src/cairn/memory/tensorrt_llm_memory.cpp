@@ -20,7 +20,7 @@ Bytes sequence_bytes(const MemoryDemand& demand, const Share& share) {
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
     const AttentionSpec& a = demand.graph->spec.layers[static_cast<std::size_t>(i)].attention;
     const std::int64_t kept = is_windowed(a) ? std::min(demand.context, a.window) : demand.context;
-    sum += kv_bytes(a, demand.kv, to_double(padded(kept, demand.config.block_tokens)), share.tp);
+    sum += server_cache(a, demand.kv, to_double(padded(kept, demand.config.block_tokens)), share.tp);
   }
   return sum;
 }

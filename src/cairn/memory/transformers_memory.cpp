@@ -24,7 +24,7 @@ Bytes cache(const MemoryDemand& demand, const EngineInfo& engine, const Share& s
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
     const AttentionSpec& a = demand.graph->spec.layers[static_cast<std::size_t>(i)].attention;
     const std::int64_t kept = is_windowed(a) ? std::min(demand.context, a.window) : demand.context;
-    sum += kv_bytes(a, demand.kv, to_double(kept), share.tp);
+    sum += server_cache(a, demand.kv, to_double(kept), share.tp);
   }
   const double copies = demand.config.static_cache ? 1 : engine.memory.cache_copies;
   return sum * (copies * to_double(demand.sequences));

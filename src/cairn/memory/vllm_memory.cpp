@@ -17,32 +17,56 @@ std::int64_t blocks(std::int64_t positions, std::int64_t per_block) {
   return (positions + per_block - 1) / per_block;
 }
 
-// Layers that keep the same positions.
+// Layers that keep the same positions, or that keep a recurrent state.
 struct Kind {
+  static constexpr std::int64_t kState = -1;
   std::int64_t window = 0;  // 0: every position
   std::int64_t layers = 0;
   Bytes page{};  // of one layer for block_tokens positions, the largest of the kind
   Bytes sum{};   // of all its layers
 };
 
-std::vector<Kind> kinds_of(const MemoryDemand& demand, const Share& share) {
+void add_layer(std::vector<Kind>& kinds, std::int64_t window, Bytes page) {
+  if (page.value() <= 0) return;
+  auto it = std::ranges::find(kinds, window, &Kind::window);
+  if (it == kinds.end()) it = kinds.insert(it, Kind{window, 0, {}, {}});
+  ++it->layers;
+  it->page = max(it->page, page);
+  it->sum += page;
+}
+
+std::vector<Kind> kinds_of(const MemoryDemand& demand, const Share& share,
+                           std::int64_t block_tokens) {
   std::vector<Kind> out;
+  const ModelSpec& spec = demand.graph->spec;
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
-    const AttentionSpec& a = demand.graph->spec.layers[static_cast<std::size_t>(i)].attention;
-    const Bytes page = kv_bytes(a, demand.kv, to_double(demand.config.block_tokens), share.tp);
-    if (page.value() <= 0) continue;
-    const std::int64_t window = is_windowed(a) ? a.window : 0;
-    auto it = std::ranges::find(out, window, &Kind::window);
-    if (it == out.end()) it = out.insert(it, Kind{window, 0, {}, {}});
-    ++it->layers;
-    it->page = max(it->page, page);
-    it->sum += page;
+    const LayerSpec& layer = spec.layers[static_cast<std::size_t>(i)];
+    const AttentionSpec& a = layer.attention;
+    const Bytes page = server_cache(a, demand.kv, to_double(block_tokens), share.tp);
+    add_layer(out, is_windowed(a) ? a.window : 0, page);
+    add_layer(out, Kind::kState, server_state(layer.recurrent, spec.hidden, share.tp));
   }
   return out;
 }
 
+// Positions of a block: as many more than asked for as make a page of attention hold
+// a recurrent state.
+std::int64_t block_tokens_of(const MemoryDemand& demand, const Share& share) {
+  const std::int64_t asked = demand.config.block_tokens;
+  const std::vector<Kind> kinds = kinds_of(demand, share, asked);
+  const auto state = std::ranges::find(kinds, Kind::kState, &Kind::window);
+  Bytes page{};
+  for (const Kind& kind : kinds) {
+    if (kind.window != Kind::kState) page = max(page, kind.page);
+  }
+  if (state == kinds.end() || page.value() <= 0) return asked;
+  const double times = std::max(1.0, std::ceil(state->page / page));
+  return asked * static_cast<std::int64_t>(times);
+}
+
 // Blocks of one sequence in a layer of this kind.
 std::int64_t blocks_of(const Kind& kind, const MemoryDemand& demand, std::int64_t block_tokens) {
+  if (kind.window == Kind::kState) return 1;
   const std::int64_t all = blocks(demand.context, block_tokens);
   if (kind.window == 0) return all;
   const std::int64_t kept = kind.window - 1 + demand.config.max_batched_tokens;
@@ -60,13 +84,15 @@ std::int64_t unified_tokens(const Kind& kind, Bytes page, std::int64_t block_tok
 
 KvPool vllm_pool(const MemoryDemand& demand, const Share& share) {
   KvPool out;
-  const std::vector<Kind> kinds = kinds_of(demand, share);
+  out.block_tokens = block_tokens_of(demand, share);
+  const std::vector<Kind> kinds = kinds_of(demand, share, out.block_tokens);
   if (kinds.empty()) return out;
-  out.block_tokens = demand.config.block_tokens;
   if (kinds.size() == 1) {
     out.block = kinds.front().sum;
     out.groups = 1;
     out.sequence_blocks = blocks_of(kinds.front(), demand, out.block_tokens);
+    // A state alone is a block for the whole context.
+    if (kinds.front().window == Kind::kState) out.block_tokens = demand.context;
     return out;
   }
   std::int64_t fewest = INT64_MAX;
@@ -81,7 +107,9 @@ KvPool vllm_pool(const MemoryDemand& demand, const Share& share) {
   out.block = page * to_double(group);
   for (const Kind& kind : kinds) {
     const std::int64_t groups = blocks(kind.layers, group);
-    const std::int64_t tokens = unified_tokens(kind, page, demand.config.block_tokens);
+    const std::int64_t tokens = kind.window == Kind::kState
+                                    ? out.block_tokens
+                                    : unified_tokens(kind, page, out.block_tokens);
     out.groups += groups;
     out.sequence_blocks += groups * blocks_of(kind, demand, tokens);
   }
