@@ -1,0 +1,135 @@
+// Sizes of published checkpoints: total_size of safetensors indices and what engines
+// printed, against configuration and format.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cairn/model/catalogue.h"
+#include "cairn/model/hf_config.h"
+#include "facts.h"
+
+namespace cairn {
+namespace {
+
+using test::facts;
+using test::value_of;
+
+// checkpoint_sizes.csv. Kinds: total_size is exact; rounded is to half a `step`; repository
+// counts what lies beside the weights too; card is a figure that is no size of the weights
+// or of a recipe that is not stated, and is passed over.
+struct SizeRow {
+  std::string repository;  // what was published
+  std::string model;       // whose shape it has
+  std::string format;      // "published": as its configuration says
+  std::string kind;
+  double bytes = 0;
+  std::string step;
+  double difference = 0;  // bytes of the files that are no weights of the language model ...
+  std::string why;        // ... tensor by tensor
+};
+
+std::vector<SizeRow> rows() {
+  const Document document = test::table("checkpoint_sizes.csv");
+  const Table table = value_of(Table::from(document.root()));
+  std::vector<SizeRow> out;
+  for (std::uint32_t i = 0; i < table.rows(); ++i) {
+    const Row row = table.row(i);
+    SizeRow r;
+    r.repository = row.text(0);
+    r.model = row.text(1);
+    r.format = row.text(2);
+    r.kind = row.text(3);
+    r.bytes = value_of(row.number(4)).value();
+    r.step = row.text(5);
+    r.difference = value_of(row.number(6)).value_or(0);
+    r.why = row.text(7);
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+// Bytes of one step of a rounded figure: "1GB", "0.01GiB" ...
+double step_bytes(const std::string& step) {
+  const std::size_t digits = step.find_first_not_of("0123456789.");
+  const double n = parse_number(step.substr(0, digits)).value();
+  const std::string unit = step.substr(digits);
+  if (unit == "GiB") return n * kGiB;
+  if (unit == "GB") return n * 1e9;
+  EXPECT_EQ(unit, "B") << step;
+  return n;
+}
+
+class Models {
+ public:
+  // From the catalogue, else from a published file where it is at hand; nothing where the
+  // model's architecture is not read.
+  std::optional<ModelSpec> find(const std::string& id) {
+    auto spec = catalogue_.find(id);
+    if (spec) return *std::move(spec);
+    std::string folder = id;
+    folder.replace(folder.find('/'), 1, "__");
+    auto file = load_hf((root_ / folder).string());
+    if (file) return *std::move(file);
+    return std::nullopt;
+  }
+
+ private:
+  ModelCatalogue catalogue_ = value_of(ModelCatalogue::load(facts().image));
+  std::filesystem::path root_ =
+      std::filesystem::path(CAIRN_SOURCE_DIR) / ".." / "shared" / "models" / "hf";
+};
+
+// Tokenizers and headers: no repository of the table has more of them.
+constexpr double kBesideTheWeights = 40e6;
+
+void check(const SizeRow& row, double ours) {
+  const double expected = ours + row.difference;
+  const std::string what = fmt::format("{} {}: {:.0f} of {:.0f}", row.repository, row.format,
+                                       expected, row.bytes);
+  EXPECT_TRUE(row.difference == 0 || !row.why.empty()) << what;
+  if (row.kind == "total_size") {
+    EXPECT_EQ(row.bytes, expected) << what;
+  } else if (row.kind == "rounded") {
+    EXPECT_LE(std::abs(row.bytes - expected), 0.5 * step_bytes(row.step)) << what;
+  } else if (row.kind == "repository") {
+    EXPECT_GE(row.bytes, expected) << what;
+    EXPECT_LE(row.bytes, expected + kBesideTheWeights) << what;
+  } else {
+    ADD_FAILURE() << row.kind << " " << what;
+  }
+}
+
+TEST(CheckpointSizes, AreThoseOfTheFiles) {
+  Models models;
+  std::map<std::string, int> count;
+  for (const SizeRow& row : rows()) {
+    if (row.kind == "card") {
+      EXPECT_FALSE(row.why.empty()) << row.repository;
+      ++count["passed over"];
+      continue;
+    }
+    const auto spec = models.find(row.model);
+    if (!spec) {
+      ++count["not read yet"];
+      std::cout << "[ not read ] " << row.repository << "\n";
+      continue;
+    }
+    const Graph graph = build_graph(*spec);
+    const std::string format = row.format == "published" ? spec->published_format : row.format;
+    check(row, value_of(facts().formats.bind(graph, format)).total(graph).value());
+    ++count[row.kind];
+  }
+  for (const auto& [kind, n] : count) std::cout << "[ sizes    ] " << n << " " << kind << "\n";
+  EXPECT_GE(count["total_size"], 15);
+  EXPECT_GE(count["rounded"], 12);
+}
+
+}  // namespace
+}  // namespace cairn
