@@ -11,7 +11,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cairn;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto document = parse_json(text, "config.json", {.nodes = 100'000});
+  const auto document = parse_json(text, "config.json", {.nodes = 100'000}, JsonDialect::python);
   if (!document) {
     fuzz::check(document.error());
     return 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -99,10 +101,37 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   std::optional<Error> error_;
 };
 
+// The numbers of Python that JSON has not, outside of strings, become null. What
+// surrounds them is judged by the parser: "Infinityx" leaves an x.
+std::string with_null_numbers(std::string_view text) {
+  constexpr auto kNumbers = std::to_array<std::string_view>({"-Infinity", "Infinity", "NaN"});
+  std::string out;
+  out.reserve(text.size() + 16);
+  bool quoted = false;
+  while (!text.empty()) {
+    const auto number = std::ranges::find_if(
+        kNumbers, [&](std::string_view n) { return !quoted && text.starts_with(n); });
+    if (number != kNumbers.end()) {
+      out += "null";
+      text.remove_prefix(number->size());
+      continue;
+    }
+    const std::size_t length = quoted && text.front() == '\\' && text.size() > 1 ? 2 : 1;
+    if (text.front() == '"') quoted = !quoted;
+    out += text.substr(0, length);
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
 }  // namespace
 
-Result<Document> parse_json(std::string_view text, std::string name, ParseLimits limits) {
-  if (text.size() > limits.bytes) return fail(bad_input("file too large").at(name));
+Result<Document> parse_json(std::string_view given, std::string name, ParseLimits limits,
+                            JsonDialect dialect) {
+  if (given.size() > limits.bytes) return fail(bad_input("file too large").at(name));
+  const bool python = dialect == JsonDialect::python;
+  const std::string changed = python ? with_null_numbers(given) : std::string();
+  const std::string_view text = python ? std::string_view(changed) : given;
   std::uint32_t line = 1;
   Handler handler(std::move(name), limits, &line);
   // With a SAX handler the library reports failure by value, never by exception.
@@ -112,9 +141,9 @@ Result<Document> parse_json(std::string_view text, std::string name, ParseLimits
   return handler.finish();
 }
 
-Result<Document> load_json(const std::string& path, ParseLimits limits) {
+Result<Document> load_json(const std::string& path, ParseLimits limits, JsonDialect dialect) {
   CAIRN_TRY(const std::string text, read_file(path, limits.bytes));
-  return parse_json(text, path, limits);
+  return parse_json(text, path, limits, dialect);
 }
 
 }  // namespace cairn

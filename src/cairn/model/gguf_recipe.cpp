@@ -13,7 +13,7 @@ using enum TensorRole;
 template <class T, std::size_t N>
 using Names = std::array<std::pair<std::string_view, T>, N>;
 
-constexpr Names<TensorGroup, 20> kGroups = {{
+constexpr Names<TensorGroup, 21> kGroups = {{
     {"token_embd", TensorGroup::token_embd},
     {"output", TensorGroup::output},
     {"attn_q", TensorGroup::attn_q},
@@ -25,6 +25,7 @@ constexpr Names<TensorGroup, 20> kGroups = {{
     {"ffn_down", TensorGroup::ffn_down},
     {"other", TensorGroup::other},
     {"attention", TensorGroup::attention},
+    {"recurrent", TensorGroup::recurrent},
     {"ffn", TensorGroup::ffn},
     {"shared", TensorGroup::shared},
     {"experts", TensorGroup::experts},
@@ -71,6 +72,7 @@ TensorGroup category(const Tensor& t) {
     case attn_k:
       return TensorGroup::attn_k;
     case attn_v:
+    case linear_qkv:  // attn_qkv counts as attn_v
       return TensorGroup::attn_v;
     case attn_output:
       return TensorGroup::attn_output;
@@ -88,6 +90,29 @@ TensorGroup category(const Tensor& t) {
       return TensorGroup::ffn_down;
     default:
       return TensorGroup::other;
+  }
+}
+
+// Without the small ones: gates and steps of a few features a head, low-rank pairs.
+bool is_recurrent(TensorRole role) {
+  switch (role) {
+    case linear_qkv:
+    case ssm_in:
+    case ssm_x:
+    case ssm_out:
+    case shortconv_in:
+    case shortconv_out:
+    case time_mix_receptance:
+    case time_mix_key:
+    case time_mix_value:
+    case time_mix_gate:
+    case time_mix_output:
+    case channel_mix_receptance:
+    case channel_mix_key:
+    case channel_mix_value:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -142,9 +167,12 @@ class Quantiser {
     for (const LayerSpec& layer : spec.layers) {
       experts_ = std::max(experts_, layer.feed_forward.experts);
     }
-    if (!spec.layers.empty() && spec.layers.front().attention.kv_heads > 0) {
-      const AttentionSpec& a = spec.layers.front().attention;
-      gqa_ = a.heads / a.kv_heads;
+    // Files of gated delta nets give the heads of attention once, for all layers; other
+    // hybrids have none in the first.
+    for (const LayerSpec& layer : spec.layers) {
+      const AttentionSpec& a = layer.attention;
+      if (a.kv_heads > 0) gqa_ = a.heads / a.kv_heads;
+      if (layer.recurrent.kind != RecurrentKind::gated_delta_net) break;
     }
     fused_ = contains_family(conventions.fused_qkv, spec.family);
     tied_ = std::ranges::none_of(graph.tensors, [](const Tensor& t) { return t.role == output; });
@@ -176,7 +204,8 @@ class Quantiser {
   void place_layers() {
     for (const Tensor& t : graph_.tensors) {
       if (t.vector) continue;
-      if (t.role == attn_v) values_.emplace(t.layer, static_cast<std::int64_t>(values_.size()));
+      if (t.role == attn_v || t.role == linear_qkv)
+        values_.emplace(t.layer, static_cast<std::int64_t>(values_.size()));
       if (t.role == ffn_down) dense_.emplace(t.layer, static_cast<std::int64_t>(dense_.size()));
     }
   }
@@ -330,8 +359,10 @@ bool in_group(const Tensor& t, TensorGroup group) {
     case TensorGroup::dense_down:
       return t.role == ffn_down;
     case TensorGroup::attention:
-      return (t.role >= attn_q && t.role <= attn_output) || t.role == attn_q_a ||
+      return (t.role >= attn_q && t.role <= attn_gate) || t.role == attn_q_a ||
              t.role == attn_q_b || t.role == attn_kv_a || t.role == attn_k_b || t.role == attn_v_b;
+    case TensorGroup::recurrent:
+      return is_recurrent(t.role);
     case TensorGroup::ffn:
       return t.role == ffn_gate || t.role == ffn_up || t.role == ffn_down;
     case TensorGroup::shared:

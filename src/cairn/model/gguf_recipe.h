@@ -30,6 +30,7 @@ enum class TensorGroup : std::uint8_t {
   ffn_down,
   other,
   attention,  // every matrix of the attention
+  recurrent,  // the large matrices of mixers that keep a state
   ffn,        // the dense feed-forward
   shared,     // the shared experts
   experts,    // the routed experts

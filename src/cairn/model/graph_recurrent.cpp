@@ -90,7 +90,7 @@ void GraphBuilder::kimi_delta(const RecurrentSpec& r) {
   }
   head_norm(TensorRole::ssm_norm, r.norm_dim, inner);
   add(OperatorKind::elementwise, -1, 2 * inner, inner);
-  linear(TensorRole::ssm_out, inner, hidden, false);
+  linear(TensorRole::attn_output, inner, hidden, false);
 }
 
 void GraphBuilder::lightning(const RecurrentSpec& r) {

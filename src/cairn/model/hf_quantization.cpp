@@ -162,8 +162,8 @@ Result<Quantisation> read_fp8(Node q, Node root) {
   if (const auto algorithm = q.find_value("moe_quant_algo")) {
     return fail(not_covered(*algorithm, "moe_quant_algo"));
   }
-  CAIRN_CHECK(leave_alone(out, q, NameKind::components,
-                          {"modules_to_not_convert", "ignored_layers"}));
+  CAIRN_CHECK(
+      leave_alone(out, q, NameKind::components, {"modules_to_not_convert", "ignored_layers"}));
   return out;
 }
 
@@ -381,8 +381,9 @@ Result<Quantisation> read_method(Node q, Node root) {
 
 // Matrices that tools quantise when they are told to quantise linear layers.
 bool is_linear(const Tensor& t) {
-  return in_group(t, TensorGroup::attention) || in_group(t, TensorGroup::ffn) ||
-         in_group(t, TensorGroup::shared) || in_group(t, TensorGroup::experts);
+  return in_group(t, TensorGroup::attention) || in_group(t, TensorGroup::recurrent) ||
+         in_group(t, TensorGroup::ffn) || in_group(t, TensorGroup::shared) ||
+         in_group(t, TensorGroup::experts);
 }
 
 }  // namespace
