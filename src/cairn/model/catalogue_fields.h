@@ -63,6 +63,7 @@ void visit_fields(AttentionSpec& a, Visitor& v) {
   v("v_head_dim", a.v_head_dim, 0);
   v("window", a.window, 0);
   v("qkv_bias", a.qkv_bias, false);
+  v("k_bias", a.k_bias, true);
   v("o_bias", a.o_bias, false);
   v("qk_norm", a.qk_norm, false);
   v("qk_norm_dim_q", a.qk_norm_dim_q, 0);

@@ -81,7 +81,7 @@ void GraphBuilder::extra(const MatrixSpec& m) {
       add(OperatorKind::embedding, index, 1, m.columns);
       break;
     case Use::elementwise:
-      add(OperatorKind::norm, index, m.columns, m.columns);
+      add(OperatorKind::norm, index, m.rows * m.columns, m.rows * m.columns);
       break;
     case Use::stored:
       break;

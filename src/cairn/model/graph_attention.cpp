@@ -23,7 +23,7 @@ void GraphBuilder::attention(const AttentionSpec& a) {
   const std::int64_t k = a.shares_kv ? 0 : a.kv_heads * a.head_dim;
   linear(TensorRole::attn_q, hidden, a.output_gate ? 2 * q : q, a.qkv_bias);
   if (!a.shares_kv) {
-    linear(TensorRole::attn_k, hidden, k, a.qkv_bias);
+    linear(TensorRole::attn_k, hidden, k, a.qkv_bias && a.k_bias);
     if (!a.v_from_k) linear(TensorRole::attn_v, hidden, a.kv_heads * a.v_head_dim, a.qkv_bias);
   }
   if (a.qk_norm) {
@@ -47,11 +47,10 @@ void GraphBuilder::cross_attention(const AttentionSpec& a) {
   linear(TensorRole::cross_attn_q, hidden, q, a.qkv_bias);
   tensor(TensorRole::cross_attn_k, a.kv_heads * a.head_dim, hidden);
   tensor(TensorRole::cross_attn_v, a.kv_heads * a.v_head_dim, hidden);
-  // Whisper has no bias on keys anywhere; its reader says so with o_bias alone.
-  if (a.qkv_bias) {
+  if (a.qkv_bias && a.k_bias) {
     vector(TensorRole::bias, TensorRole::cross_attn_k, a.kv_heads * a.head_dim);
-    vector(TensorRole::bias, TensorRole::cross_attn_v, a.kv_heads * a.v_head_dim);
   }
+  if (a.qkv_bias) vector(TensorRole::bias, TensorRole::cross_attn_v, a.kv_heads * a.v_head_dim);
   if (a.qk_norm) {
     head_norm(TensorRole::cross_attn_q_norm, a.qk_norm_dim_q, q);
     vector(TensorRole::cross_attn_k_norm, TensorRole::cross_attn_k_norm, a.qk_norm_dim_k);

@@ -33,6 +33,7 @@ struct AttentionSpec {
   std::int64_t v_head_dim = 0;  // of values
   std::int64_t window = 0;      // positions, for sliding and chunked
   bool qkv_bias = false;
+  bool k_bias = true;  // where qkv_bias is: of keys too (Whisper has none)
   bool o_bias = false;
   bool qk_norm = false;            // RMS norm on queries and keys, per head (Qwen 3, Gemma 3)
   std::int64_t qk_norm_dim_q = 0;  // weights of those norms; head_dim where per head
