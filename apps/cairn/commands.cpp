@@ -10,6 +10,7 @@
 #include "commands/fit.h"
 #include "commands/gpus.h"
 #include "commands/help.h"
+#include "commands/hosts.h"
 #include "commands/models.h"
 #include "commands/plan.h"
 #include "commands/predict.h"
@@ -28,6 +29,8 @@ constexpr std::array kCommands{
     Command{&kModelsShowCommand, run_models_show},
     Command{&kGpusCommand, run_gpus},
     Command{&kGpusShowCommand, run_gpus_show},
+    Command{&kHostsCommand, run_hosts},
+    Command{&kHostsShowCommand, run_hosts_show},
     Command{&kEnginesCommand, run_engines},
     Command{&kEnginesShowCommand, run_engines_show},
     Command{&kDataCheckCommand, run_data_check},

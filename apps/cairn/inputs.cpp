@@ -126,7 +126,7 @@ Result<Workload> workload_of(const ParsedCommand& args) {
 
 Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge) {
   CostTerms t;
-  t.currency = args.text(kCurrency).value_or("USD");
+  t.currency = currency_code(args.text(kCurrency).value_or("USD"));
   t.amortisation_years = args.number(kAmortisation).value_or(t.amortisation_years);
   t.utilisation = args.number(kUtilisation).value_or(t.utilisation);
   t.electricity_per_kwh = args.number(kElectricityPrice).value_or(0);

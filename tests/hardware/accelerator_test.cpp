@@ -189,6 +189,27 @@ TEST(Catalogue, PeakOfMi355xFollowsFromItsUnits) {
   EXPECT_NEAR(find("mi355x").peak_of(ComputeType::fp8)->value(), 32.0 * 8 * 8192 * 2.4e9, 1e12);
 }
 
+// NVIDIA's brief, table 3, as quoted by
+// https://datacrunch.io/blog/nvidia-b300-vs-b200-complete-gpu-comparison-to-date: INT8 0.15
+// POPS on B300, 4.5 on B200.
+TEST(Catalogue, B300HasLostItsIntegers) {
+  EXPECT_EQ(find("b300-sxm").peak_of(ComputeType::int8), tflops(150));
+  EXPECT_EQ(find("b200-sxm").peak_of(ComputeType::int8), tflops(4500));
+}
+
+TEST(Catalogue, FormsAndCoolingFollowFromTheRecord) {
+  EXPECT_EQ(find("rx-7900-xtx").form, "pcie");
+  EXPECT_FALSE(find("rx-7900-xtx").cooling.has_value());  // by its product line
+  EXPECT_EQ(find("rx-7900-xtx").recommended_supply, Watts(800));
+  EXPECT_EQ(find("a40").cooling, Cooling::passive);
+  EXPECT_EQ(find("a40").slot_width, 2);
+  EXPECT_EQ(find("mi300x").form, "oam");
+  EXPECT_EQ(find("mi300x").cooling, Cooling::own);
+  EXPECT_EQ(find("mi300x").slot_width, 0);
+  EXPECT_EQ(find("gb10").form, "apu");
+  EXPECT_TRUE(find("gb10").unified_memory);
+}
+
 TEST(Catalogue, CoreCardsHaveEverythingTheCostModelReads) {
   for (const char* name :
        {"rx-7900-xtx", "rx-7800-xt", "rx-9070-xt", "pro-w7900", "ai-pro-r9700", "ryzen-ai-max-395",

@@ -75,6 +75,19 @@ TEST(Purchase, TakesUnconfirmedQuotesOnlyWhereNothingIsConfirmed) {
   EXPECT_FALSE(b.purchase("unknown").has_value());
 }
 
+TEST(Purchase, TakesEstimatesWhereNobodyAsksAPrice) {
+  const PriceBook b = book(
+      "x,600,USD,estimate,A,US,2026-09-01,,true\n"
+      "x,999,USD,msrp,Maker,US,2022-11-03,,true\n"
+      "y,600,USD,estimate,A,US,2026-09-01,,true\n"
+      "y,900,USD,street,A,US,2026-09-01,,false\n"
+      "z,600,USD,estimate,A,US,2026-09-01,,false\n");
+  EXPECT_EQ(b.purchase("x")->amount, 999);
+  EXPECT_EQ(b.purchase("y")->kind, PriceKind::estimate);
+  EXPECT_EQ(b.purchase("z")->amount, 600);
+  EXPECT_FALSE(b.purchase("z")->confirmed);
+}
+
 TEST(Rental, IsTheMedianOfTheNewestQuoteOfEachProvider) {
   const PriceBook b = book(
       "x,9,USD,cloud-on-demand,A,US,2024-01-01,,true\n"
@@ -99,6 +112,8 @@ TEST(Convert, GoesThroughTheDollar) {
   EXPECT_DOUBLE_EQ(must(b.convert(70, "CNY", "USD")), 10);
   EXPECT_DOUBLE_EQ(must(b.convert(70, "CNY", "EUR")), 8);
   EXPECT_DOUBLE_EQ(must(b.convert(5, "USD", "USD")), 5);
+  EXPECT_DOUBLE_EQ(must(b.convert(70, "cny", "Eur")), 8);
+  EXPECT_EQ(currency_code("eur"), "EUR");
   const auto unknown = b.convert(1, "XXX", "USD");
   ASSERT_FALSE(unknown.has_value());
   EXPECT_EQ(unknown.error().kind, ErrorKind::not_found);
@@ -143,6 +158,43 @@ TEST(Data, CardsWithoutConfirmedStreetPricesCostTheirListPrice) {
   EXPECT_EQ(b.purchase("rx-7900-xtx")->amount, 999);
   EXPECT_EQ(b.purchase("rx-9070-xt")->amount, 599);
   EXPECT_FALSE(b.rental("rx-7900-xtx").has_value());
+}
+
+// Every figure that somebody only estimates is marked so, and no estimate is a quote.
+TEST(Data, RoundedPlanningFiguresAreEstimates) {
+  const PriceBook b = must(PriceBook::load(must(Image::open(CAIRN_IMAGE_FILE))));
+  const auto card = b.purchase("mi350p");
+  ASSERT_TRUE(card.has_value());
+  EXPECT_EQ(card->kind, PriceKind::estimate);
+  EXPECT_FALSE(card->confirmed);
+  for (const char* id : {"mi300x", "mi210", "h100-sxm", "rx-7900-xtx", "t4", "rtx-3090"}) {
+    for (const Price* p : b.of(id)) {
+      const bool rounded = p->provider.find("rounded") != std::string::npos ||
+                           p->provider.find("planning estimate") != std::string::npos;
+      EXPECT_EQ(p->kind == PriceKind::estimate, rounded) << id << " " << p->provider;
+    }
+  }
+}
+
+// Framework asks 1,999 USD for its desktop with 128 GB
+// (https://matthewjayhunter.com/post/reviews/hardware/framework_desktop).
+TEST(Data, MachinesHavePrices) {
+  const PriceBook b = must(PriceBook::load(must(Image::open(CAIRN_IMAGE_FILE))));
+  EXPECT_EQ(b.purchase_host("framework-desktop")->amount, 1999);
+  EXPECT_EQ(b.purchase_host("dgx-spark-box")->kind, PriceKind::street);
+  EXPECT_FALSE(b.purchase_host("mi300x-8x").has_value());
+}
+
+// Ember's means of 2023: India 713, Norway 30, the world 481 g/kWh
+// (https://statista.com/statistics/943137/global-emissions-intensity-power-sector-by-country).
+TEST(Data, GridsHaveTheirCarbon) {
+  const PriceBook b = must(PriceBook::load(must(Image::open(CAIRN_IMAGE_FILE))));
+  EXPECT_EQ(b.carbon_of("India")->grams_per_kwh, 713);
+  EXPECT_EQ(b.carbon_of("norway")->grams_per_kwh, 30);
+  EXPECT_EQ(b.carbon_of("World")->grams_per_kwh, 481);
+  EXPECT_EQ(b.carbon_of("Atlantis"), nullptr);
+  EXPECT_NEAR(b.electricity_of("italy")->usd_per_kwh, 0.43, 1e-9);
+  EXPECT_EQ(b.electricity_of("Atlantis"), nullptr);
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ struct Slot {
 
   /// One direction, payload; the slower of slot and card.
   [[nodiscard]] std::optional<BytesPerSecond> bandwidth(const Accelerator& card) const;
+  friend bool operator==(const Slot&, const Slot&) = default;
 };
 
 /// Network adapters of one kind for traffic between hosts.

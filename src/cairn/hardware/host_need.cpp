@@ -99,11 +99,15 @@ void find_memory(const HostRequest& request, const HostRules& rules, HostNeed& n
   const auto processes = static_cast<double>(request.processes > 0 ? request.processes : devices);
   need.ram_least = rules.ram_base + rules.ram_process * processes + request.host_resident;
   need.ram = sold_size(need.ram_least + request.weights, rules.ram_sizes);
-  need.reasons.push_back(message(
-      "RAM: {} for system and {} worker processes with {} kept on the host; {} more hold the "
-      "weight files while they are read",
-      size_text(need.ram_least), processes, size_text(request.host_resident),
-      size_text(request.weights)));
+  need.reasons.push_back(message("RAM: {} for the system and {} worker processes",
+                                 size_text(need.ram_least - request.host_resident), processes));
+  if (request.host_resident > Bytes{}) {
+    need.reasons.push_back(message("{} stay in host memory", size_text(request.host_resident)));
+  }
+  if (request.weights > Bytes{}) {
+    need.reasons.push_back(
+        message("{} of weight files are read once if they find room", size_text(request.weights)));
+  }
 }
 
 bool needs_atomics(const HostRequest& request, const HostRules& rules) {
@@ -311,6 +315,14 @@ OwnedHost owned(const Host& host, std::int64_t cards, std::optional<Bytes> ram) 
     out.atomics = true;
   }
   return out;
+}
+
+const HostFinding* HostCheck::worst() const {
+  for (const HostVerdict verdict : {HostVerdict::lacking, HostVerdict::reduced}) {
+    const auto it = std::ranges::find(findings, verdict, &HostFinding::verdict);
+    if (it != findings.end()) return &*it;
+  }
+  return nullptr;
 }
 
 HostCheck check_host(const HostNeed& need, const OwnedHost& owned) {

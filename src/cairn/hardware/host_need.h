@@ -72,9 +72,9 @@ struct HostRequest {
   /// The engine runs on ROCm; atomics matter only there.
   bool rocm = true;
   /// A power limit set on the cards, W a card.
-  std::optional<Watts> card_power;
+  std::optional<Watts> card_power = {};
   /// Where the machine's processor is known.
-  std::optional<Watts> processor_power;
+  std::optional<Watts> processor_power = {};
   /// Cards of one machine; 0: as many as a machine of the form takes.
   std::int64_t cards_per_host = 0;
 };
@@ -150,6 +150,10 @@ struct HostCheck {
   /// No part is lacking. Unknown ones do not count against it.
   bool fits = true;
   std::vector<HostFinding> findings;  // one a part that matters, in the order of HostPart
+
+  /// The finding that weighs most: the first that is lacking, else the first that is
+  /// reduced; null where everything known is enough.
+  [[nodiscard]] const HostFinding* worst() const;
 };
 
 HostCheck check_host(const HostNeed& need, const OwnedHost& owned);

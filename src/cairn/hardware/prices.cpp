@@ -8,14 +8,16 @@
 #include <span>
 #include <utility>
 
+#include "cairn/base/names.h"
 #include "cairn/data/csv.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::array<std::pair<PriceKind, std::string_view>, 5> kKinds{{
+constexpr std::array<std::pair<PriceKind, std::string_view>, 6> kKinds{{
     {PriceKind::msrp, "msrp"},
     {PriceKind::street, "street"},
+    {PriceKind::estimate, "estimate"},
     {PriceKind::cloud_on_demand, "cloud-on-demand"},
     {PriceKind::cloud_reserved, "cloud-reserved"},
     {PriceKind::cloud_spot, "cloud-spot"},
@@ -55,12 +57,13 @@ Result<std::vector<std::uint32_t>> columns(const Table& table,
   return out;
 }
 
-Result<std::vector<Price>> read_prices(const Image& image) {
-  CAIRN_TRY(const Node root, image.root("prices/accelerators.csv"));
+// `name`: the column that says what is priced.
+Result<std::vector<Price>> read_prices(const Image& image, std::string_view document,
+                                       std::string_view name) {
+  CAIRN_TRY(const Node root, image.root(document));
   CAIRN_TRY(const Table table, Table::from(root));
-  constexpr std::array<std::string_view, 9> kNames{"accelerator", "amount",     "currency",
-                                                   "kind",        "provider",   "region",
-                                                   "date",        "source_url", "confirmed"};
+  const std::array<std::string_view, 9> kNames{
+      name, "amount", "currency", "kind", "provider", "region", "date", "source_url", "confirmed"};
   CAIRN_TRY(const auto c, columns(table, kNames));
   std::vector<Price> out;
   for (std::uint32_t i = 0; i < table.rows(); ++i) {
@@ -105,6 +108,24 @@ Result<std::vector<Electricity>> read_electricity(const Image& image) {
   return out;
 }
 
+Result<std::vector<GridCarbon>> read_carbon(const Image& image) {
+  CAIRN_TRY(const Node root, image.root("prices/carbon.csv"));
+  CAIRN_TRY(const Table table, Table::from(root));
+  constexpr std::array<std::string_view, 4> kNames{"region", "g_per_kwh", "date", "source_url"};
+  CAIRN_TRY(const auto c, columns(table, kNames));
+  std::vector<GridCarbon> out;
+  for (std::uint32_t i = 0; i < table.rows(); ++i) {
+    const Row row = table.row(i);
+    CAIRN_TRY(const auto grams, row.number(c[1]));
+    if (!grams || *grams < 0) {
+      return fail(bad_input("not a carbon intensity").at(row.where()).got(row.text(c[1])));
+    }
+    out.push_back({std::string(row.text(c[0])), *grams, std::string(row.text(c[2])),
+                   std::string(row.text(c[3]))});
+  }
+  return out;
+}
+
 // Months since year 0; dates are YYYY, YYYY-MM or YYYY-MM-DD. -1 if undated.
 int month_of(std::string_view date) {
   if (date.size() < 4) return -1;
@@ -131,7 +152,14 @@ std::string_view name_of(PriceKind kind) {
 
 Result<PriceBook> PriceBook::load(const Image& image) {
   PriceBook out;
-  CAIRN_TRY(out.prices_, read_prices(image));
+  CAIRN_TRY(out.prices_, read_prices(image, "prices/accelerators.csv", "accelerator"));
+  // Facts that no cost needs: a book does without.
+  if (image.contains("prices/hosts.csv")) {
+    CAIRN_TRY(out.hosts_, read_prices(image, "prices/hosts.csv", "host"));
+  }
+  if (image.contains("prices/carbon.csv")) {
+    CAIRN_TRY(out.carbon_, read_carbon(image));
+  }
   CAIRN_TRY(out.rates_, read_rates(image));
   CAIRN_TRY(out.electricity_, read_electricity(image));
   return out;
@@ -155,16 +183,28 @@ std::optional<Price> PriceBook::median(std::span<const Price* const> quotes) con
   return *in_usd[(in_usd.size() - 1) / 2].second;
 }
 
-std::optional<Price> PriceBook::purchase(std::string_view accelerator) const {
+std::optional<Price> PriceBook::best(const std::vector<const Price*>& quotes) const {
   for (const bool confirmed : {true, false}) {
-    for (const PriceKind kind : {PriceKind::street, PriceKind::msrp}) {
-      std::vector<const Price*> quotes = of(accelerator);
-      std::erase_if(quotes,
+    for (const PriceKind kind : {PriceKind::street, PriceKind::msrp, PriceKind::estimate}) {
+      std::vector<const Price*> chosen = quotes;
+      std::erase_if(chosen,
                     [&](const Price* p) { return p->kind != kind || p->confirmed != confirmed; });
-      if (auto price = median(newest(std::move(quotes)))) return price;
+      if (auto price = median(newest(std::move(chosen)))) return price;
     }
   }
   return std::nullopt;
+}
+
+std::optional<Price> PriceBook::purchase(std::string_view accelerator) const {
+  return best(of(accelerator));
+}
+
+std::optional<Price> PriceBook::purchase_host(std::string_view host) const {
+  std::vector<const Price*> quotes;
+  for (const Price& p : hosts_) {
+    if (p.accelerator == host) quotes.push_back(&p);
+  }
+  return best(quotes);
 }
 
 std::optional<Price> PriceBook::rental(std::string_view accelerator) const {
@@ -182,14 +222,37 @@ std::optional<Price> PriceBook::rental(std::string_view accelerator) const {
 
 Result<double> PriceBook::convert(double amount, std::string_view from, std::string_view to) const {
   const auto rate = [this](std::string_view currency) -> Result<double> {
-    if (currency == "USD") return 1.0;
-    const auto it = std::ranges::find(rates_, currency, &ExchangeRate::currency);
+    const std::string code = currency_code(currency);
+    if (code == "USD") return 1.0;
+    const auto it = std::ranges::find(rates_, code, &ExchangeRate::currency);
     if (it != rates_.end()) return it->per_usd;
     return fail(not_found("no exchange rate for this currency").got(currency));
   };
   CAIRN_TRY(const double per_usd_from, rate(from));
   CAIRN_TRY(const double per_usd_to, rate(to));
   return amount / per_usd_from * per_usd_to;
+}
+
+std::string currency_code(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  });
+  return out;
+}
+
+const Electricity* PriceBook::electricity_of(std::string_view region) const {
+  const auto it = std::ranges::find_if(electricity_, [&](const Electricity& e) {
+    return normalise_name(e.region) == normalise_name(region);
+  });
+  return it != electricity_.end() ? &*it : nullptr;
+}
+
+const GridCarbon* PriceBook::carbon_of(std::string_view region) const {
+  const auto it = std::ranges::find_if(carbon_, [&](const GridCarbon& g) {
+    return normalise_name(g.region) == normalise_name(region);
+  });
+  return it != carbon_.end() ? &*it : nullptr;
 }
 
 const Electricity* PriceBook::default_electricity() const {

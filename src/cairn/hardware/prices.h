@@ -12,12 +12,19 @@
 
 namespace cairn {
 
-enum class PriceKind : std::uint8_t { msrp, street, cloud_on_demand, cloud_reserved, cloud_spot };
+enum class PriceKind : std::uint8_t {
+  msrp,
+  street,
+  estimate,  // a rounded figure to plan with: nobody asks or pays it
+  cloud_on_demand,
+  cloud_reserved,
+  cloud_spot,
+};
 std::string_view name_of(PriceKind kind);
 
 struct Price {
-  std::string accelerator;  // catalogue id
-  double amount = 0;        // of `currency`: the card, or one card for one hour
+  std::string accelerator;  // catalogue id, or that of a host
+  double amount = 0;        // of `currency`: the card or machine, or one card for one hour
   std::string currency;     // ISO 4217
   PriceKind kind = PriceKind::street;
   std::string provider;
@@ -42,33 +49,56 @@ struct Electricity {
   std::string note;
 };
 
+/// Carbon dioxide equivalents of a country's electricity, over its life cycle.
+struct GridCarbon {
+  std::string region;
+  double grams_per_kwh = 0;
+  std::string date;  // the year that it is the mean of
+  std::string source;
+};
+
+/// A currency code as the catalogue has it: "eur" is "EUR".
+std::string currency_code(std::string_view text);
+
 class PriceBook {
  public:
   static Result<PriceBook> load(const Image& image);
 
   [[nodiscard]] std::vector<const Price*> of(std::string_view accelerator) const;
   /// The price to buy one card: the median of the street quotes of the newest
-  /// half-year that has any, else of such list prices. Unconfirmed quotes serve,
-  /// in the same order, only where no quote of either kind is confirmed.
+  /// half-year that has any, else of such list prices, else of such estimates.
+  /// Unconfirmed quotes serve, in the same order, only where none is confirmed.
   [[nodiscard]] std::optional<Price> purchase(std::string_view accelerator) const;
   /// The price of one card-hour: the median of the confirmed on-demand quotes in
   /// USD, the newest of each provider. Unconfirmed ones never serve: where nobody
   /// vouches for an offer the cheapest of a marketplace is no price to plan with.
   [[nodiscard]] std::optional<Price> rental(std::string_view accelerator) const;
 
-  /// An amount in another currency; an error for a currency without a rate.
+  /// The price to buy one machine of the host catalogue, by the same rule.
+  [[nodiscard]] std::optional<Price> purchase_host(std::string_view host) const;
+
+  /// An amount in another currency, in capitals or not; an error for a currency without
+  /// a rate.
   [[nodiscard]] Result<double> convert(double amount, std::string_view from,
                                        std::string_view to) const;
   [[nodiscard]] const std::vector<ExchangeRate>& rates() const { return rates_; }
   [[nodiscard]] const std::vector<Electricity>& electricity() const { return electricity_; }
   /// The world's average price for businesses.
   [[nodiscard]] const Electricity* default_electricity() const;
+  /// The first price of a region, whatever its capitals; null if there is none.
+  [[nodiscard]] const Electricity* electricity_of(std::string_view region) const;
+  [[nodiscard]] const std::vector<GridCarbon>& carbon() const { return carbon_; }
+  /// As electricity_of.
+  [[nodiscard]] const GridCarbon* carbon_of(std::string_view region) const;
 
  private:
   [[nodiscard]] std::optional<Price> median(std::span<const Price* const> quotes) const;
+  [[nodiscard]] std::optional<Price> best(const std::vector<const Price*>& quotes) const;
   std::vector<Price> prices_;
+  std::vector<Price> hosts_;
   std::vector<ExchangeRate> rates_;
   std::vector<Electricity> electricity_;
+  std::vector<GridCarbon> carbon_;
 };
 
 }  // namespace cairn

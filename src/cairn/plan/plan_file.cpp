@@ -64,7 +64,7 @@ Result<void> read_budget(Node root, Constraints& c) {
   CAIRN_TRY(const double amount, node->get_number("amount", 0, 1e12));
   CAIRN_TRY(const std::string_view currency, node->get<std::string_view>("currency"));
   c.budget = amount;
-  c.budget_currency = currency;
+  c.budget_currency = currency_code(currency);
   return {};
 }
 
@@ -90,7 +90,7 @@ Result<void> read_terms(Node root, CostTerms& t) {
   CAIRN_CHECK(node->only(kKnown));
   CAIRN_TRY(const std::string_view currency,
             node->get_or<std::string_view>("currency", t.currency));
-  t.currency = std::string(currency);
+  t.currency = currency_code(currency);
   CAIRN_TRY(t.amortisation_years,
             node->get_number_or("amortisation_years", t.amortisation_years, 0.1, 50));
   CAIRN_TRY(t.utilisation, node->get_number_or("utilisation", t.utilisation, 0.001, 1));
