@@ -125,7 +125,8 @@ std::string amount(const std::optional<double>& value, const std::string& curren
 
 std::string quote(const std::optional<Price>& price) {
   if (!price) return "–";
-  return format_money(price->amount, price->currency) + (price->confirmed ? "" : "?");
+  return (price->kind == PriceKind::estimate ? "~" : "") +
+         format_money(price->amount, price->currency) + (price->confirmed ? "" : "?");
 }
 
 std::string_view word_for_metric(std::string_view name) {

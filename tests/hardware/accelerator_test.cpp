@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
+#include <set>
 
 #include "../must.h"
 #include "cairn/data/yaml.h"
@@ -208,6 +210,42 @@ TEST(Catalogue, FormsAndCoolingFollowFromTheRecord) {
   EXPECT_EQ(find("mi300x").slot_width, 0);
   EXPECT_EQ(find("gb10").form, "apu");
   EXPECT_TRUE(find("gb10").unified_memory);
+}
+
+// Names of data/hardware/excluded.yaml: no card hides behind them.
+TEST(Catalogue, ExcludedNamesHaveNoEntry) {
+  const Image image = must(Image::open(CAIRN_IMAGE_FILE));
+  const Node list = must(must(image.root("hardware/excluded.yaml")).required("excluded"));
+  ASSERT_GT(list.size(), 10U);
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    const auto name = must(list.at(i).get<std::string_view>("name"));
+    EXPECT_FALSE(catalogue().find(name).has_value()) << name;
+  }
+}
+
+// Every name of hardware in published measurements is a card or has its reason.
+TEST(Catalogue, KnowsTheHardwareOfPublishedMeasurements) {
+  const std::filesystem::path folder =
+      std::filesystem::path(CAIRN_SOURCE_DIR) / ".." / "shared" / "evidence";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no measurements beside the sources";
+  const Image image = must(Image::open(CAIRN_IMAGE_FILE));
+  const Node list = must(must(image.root("hardware/excluded.yaml")).required("excluded"));
+  std::set<std::string> excluded;
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    excluded.emplace(must(list.at(i).get<std::string_view>("name")));
+  }
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".csv") continue;
+    const Document document = must(load_csv(entry.path()));
+    const Table table = must(Table::from(document.root()));
+    const std::uint32_t column = must(table.column("gpu"));
+    for (std::uint32_t i = 0; i < table.rows(); ++i) names.emplace(table.row(i).text(column));
+  }
+  EXPECT_GT(names.size(), 100U);
+  for (const std::string& name : names) {
+    EXPECT_TRUE(excluded.contains(name) || catalogue().find(name).has_value()) << name;
+  }
 }
 
 TEST(Catalogue, CoreCardsHaveEverythingTheCostModelReads) {

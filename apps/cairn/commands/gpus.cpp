@@ -118,7 +118,8 @@ void print(const std::vector<Entry>& entries, Context& context) {
                    {""}});
   for (const Entry& e : entries) add_row(table, e, t);
   context.console.out(table.render(context.console.style()));
-  context.console.note(t.tr("a price is of a whole card; ? marks one that no source vouches for"));
+  context.console.note(
+      t.tr("a price is of a whole card; ~ an estimate, ? one that no source vouches for"));
   context.console.note(
       t.tr("{} accelerators; FP16, FP8 and INT8 in dense TFLOPS or TOPS; "
            "cairn gpus show ID gives the sources",

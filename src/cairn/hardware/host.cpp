@@ -47,6 +47,7 @@ Result<Value> word(Node node, std::string_view key,
   const auto it = std::ranges::find(words, text, [](const auto& w) { return w.second; });
   if (it != words.end()) return it->first;
   std::vector<std::string_view> known;
+  known.reserve(words.size());
   for (const auto& w : words) known.push_back(w.second);
   return fail(node.required(key)
                   ->error("unknown word")
