@@ -241,15 +241,23 @@ TEST(GgufModel, OtherTensors) {
   EXPECT_EQ(w.other_bytes.value(), 4.0 * (8 + 4096));
 }
 
-// Layers that draft tokens are counted among the blocks, and are no part of the graph.
+// Layers that draft tokens are counted among the blocks, and are parts of their own.
 TEST(GgufModel, DraftingLayers) {
   Small m("glm4moe", 3);
   m.writer.u32("glm4moe.nextn_predict_layers", 1).u32("glm4moe.attention.head_count_kv", 2);
   m.separate(0).separate(1).separate(2);
   const ModelSpec spec = value_of(spec_from_gguf(m.file()));
   EXPECT_EQ(spec.layers.size(), 2U);
-  EXPECT_EQ(spec.mtp_layers, 1);
+  EXPECT_TRUE(spec.parts.empty());  // counted, but left out of the file
   EXPECT_EQ(value_of(m.bound()).other.size(), 9U);
+  m.add(2, "nextn.eh_proj.weight", {128, 64}).add(2, "nextn.shared_head_norm.weight", {64});
+  const ModelSpec with = value_of(spec_from_gguf(m.file()));
+  ASSERT_EQ(with.parts.size(), 1U);
+  EXPECT_EQ(with.parts[0].part, ModelPart::mtp);
+  // By hand: attention 64 x (64 + 64 + 32 + 32), feed-forward 3 x 64 x 96, the projection
+  // 64 x 128, and five norms.
+  EXPECT_EQ(count_mtp_parameters(build_graph(with)),
+            64 * 192 + 3 * 64 * 96 + 64 * 128 + 5 * 64);
 }
 
 TEST(GgufModel, WhatIsNotCoveredIsNamed) {

@@ -181,6 +181,10 @@ Result<ModelSpec> ModelCatalogue::find(std::string_view name) const {
             model->variant->get_or<std::string_view>("format", spec.published_format));
   CAIRN_TRY(spec.max_context,
             model->variant->get_integer_or("max_context", spec.max_context, 1, 1 << 30));
+  for (ModelSpec& part : spec.parts) {
+    part.id = spec.id;
+    part.published_format = spec.published_format;
+  }
   return spec;
 }
 

@@ -62,6 +62,7 @@ void visit_fields(AttentionSpec& a, Visitor& v) {
   v("head_dim", a.head_dim, 0);
   v("v_head_dim", a.v_head_dim, 0);
   v("window", a.window, 0);
+  v("stride", a.stride, 0);
   v("qkv_bias", a.qkv_bias, false);
   v("k_bias", a.k_bias, true);
   v("o_bias", a.o_bias, false);
@@ -80,6 +81,7 @@ void visit_fields(AttentionSpec& a, Visitor& v) {
   v("index_head_dim", a.index_head_dim, 0);
   v("index_topk", a.index_topk, 0);
   v("index_input", a.index_input, 0);
+  v("index_block", a.index_block, 0);
   v("index_shared", a.index_shared, false);
   v("q_lora_rank", a.q_lora_rank, 0);
   v("kv_lora_rank", a.kv_lora_rank, 0);
@@ -117,6 +119,7 @@ void visit_fields(RecurrentSpec& r, Visitor& v) {
   v("norm_dim", r.norm_dim, 0);
   v("inner_norms", r.inner_norms, false);
   v("split_gates", r.split_gates, false);
+  v("wide_state", r.wide_state, false);
   v("version", r.version, 0);
   v("value_rank", r.value_rank, 0);
   v("lerp_rank", r.lerp_rank, 0);
@@ -142,6 +145,7 @@ template <class Visitor>
 void visit_fields(ModelSpec& m, Visitor& v) {
   v("hidden", m.hidden, 0);
   v("vocabulary", m.vocabulary, 0);
+  v("embedding", m.embedding, 0);
   v("max_context", m.max_context, 0);
   v("position_embeddings", m.position_embeddings, 0);
   v("tied_embeddings", m.tied_embeddings, false);
@@ -149,7 +153,6 @@ void visit_fields(ModelSpec& m, Visitor& v) {
   v("output_bias", m.output_bias, false);
   v("final_norm", m.final_norm, true);
   v("final_norm_bias", m.final_norm_bias, false);
-  v("mtp_layers", m.mtp_layers, 0);
   v("text_part", m.text_part, false);
   v("positions", m.positions, 0);
   v("outputs", m.outputs, 0);

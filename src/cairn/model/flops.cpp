@@ -75,6 +75,10 @@ double attended_positions(const AttentionSpec& a, double context, double new_tok
     case AttentionKind::full:
     case AttentionKind::mla:
       seen = limited(context, new_tokens, INFINITY);
+      if (a.stride > 0) {
+        const double near = limited(context, new_tokens, window);
+        seen = near + (seen - near) / to_double(a.stride);
+      }
       break;
   }
   if (a.index_topk <= 0) return seen;

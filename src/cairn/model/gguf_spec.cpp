@@ -11,6 +11,8 @@
 #include <unordered_map>
 
 #include "cairn/model/gguf.h"
+#include "cairn/model/gguf_recurrence.h"
+#include "cairn/model/rwkv_layers.h"
 
 namespace cairn {
 namespace {
@@ -28,14 +30,15 @@ constexpr std::int64_t kMaxLayers = 1024;
 struct Architecture {
   std::string_view name;
   std::string_view family;
-  int window_period = 0;  // 0: no windows
-  bool chunked = false;   // the window is a chunk
+  int window_period = 0;         // 0: no windows
+  bool chunked = false;          // the window is a chunk
+  bool layers_of_parts = false;  // a layer is a mixer or a feed-forward alone
 };
 
 // Llama 4's chunk, which files do not carry (llama.cpp src/llama-model.cpp).
 constexpr std::int64_t kLlama4Chunk = 8192;
 
-constexpr std::array<Architecture, 39> kArchitectures = {{
+constexpr std::array<Architecture, 54> kArchitectures = {{
     {"arcee", "arcee"},
     {"baichuan", "baichuan"},
     {"chatglm", "glm4"},
@@ -51,6 +54,7 @@ constexpr std::array<Architecture, 39> kArchitectures = {{
     {"exaone", "exaone"},
     {"exaone4", "exaone4", 4},
     {"falcon", "falcon"},
+    {"falcon-h1", "falcon-h1"},
     {"gemma", "gemma"},
     {"gemma2", "gemma2", 2},
     {"gemma3", "gemma3", 6},
@@ -60,10 +64,19 @@ constexpr std::array<Architecture, 39> kArchitectures = {{
     {"gpt2", "gpt2"},
     {"gptneox", "gpt-neox"},
     {"granite", "granite"},
+    {"granitehybrid", "granite-hybrid"},
     {"granitemoe", "granite-moe"},
     {"internlm2", "internlm2"},
+    {"jamba", "jamba"},
+    {"kimi-linear", "kimi-linear"},
+    {"lfm2", "lfm2"},
+    {"lfm2moe", "lfm2-moe"},
     {"llama", "llama"},
     {"llama4", "llama4", 4, true},
+    {"mamba", "mamba"},
+    {"mamba2", "mamba2"},
+    {.name = "nemotron_h", .family = "nemotron-h", .layers_of_parts = true},
+    {.name = "nemotron_h_moe", .family = "nemotron-h", .layers_of_parts = true},
     {"olmo2", "olmo2", 4},
     {"olmoe", "olmoe"},
     {"orion", "orion"},
@@ -72,7 +85,12 @@ constexpr std::array<Architecture, 39> kArchitectures = {{
     {"qwen2", "qwen2"},
     {"qwen2moe", "qwen2-moe"},
     {"qwen3", "qwen3"},
+    {"qwen35", "qwen3.5"},
+    {"qwen35moe", "qwen3.5-moe"},
     {"qwen3moe", "qwen3-moe"},
+    {"qwen3next", "qwen3-next"},
+    {"rwkv6", "rwkv6"},
+    {"rwkv7", "rwkv7"},
     {"stablelm", "stablelm"},
     {"starcoder2", "starcoder2"},
 }};
@@ -104,12 +122,23 @@ class SpecReader {
       spec.position_embeddings = positions->size[1];
     }
     CAIRN_TRY(const std::int64_t blocks, file_.integer(key("block_count"), 1, kMaxLayers));
-    CAIRN_TRY(spec.mtp_layers, file_.integer_or(key("nextn_predict_layers"), 0, 0, blocks - 1));
-    layers_ = static_cast<std::size_t>(blocks - spec.mtp_layers);
+    CAIRN_TRY(const std::int64_t drafts,
+              file_.integer_or(key("nextn_predict_layers"), 0, 0, blocks - 1));
+    layers_ = static_cast<std::size_t>(blocks - drafts);
+    if (is_gguf_rwkv(architecture_.name)) spec.extras = rwkv_embedding_norm(hidden_);
     CAIRN_CHECK(heads(static_cast<std::size_t>(blocks)));
     for (layer_ = 0; layer_ < layers_; ++layer_) {
       CAIRN_TRY(const LayerSpec layer, read_layer());
       spec.layers.push_back(layer);
+    }
+    // Draft layers follow, unless the file leaves them out.
+    for (; layer_ < static_cast<std::size_t>(blocks); ++layer_) {
+      if (!has_part("nextn.eh_proj.weight") || !has_part("attn_norm.weight")) continue;
+      CAIRN_TRY(const LayerSpec layer, read_layer());
+      spec.parts.push_back(make_draft(spec, layer,
+                                      {.embedding = has_part("nextn.embed_tokens.weight"),
+                                       .head = has_part("nextn.shared_head_head.weight"),
+                                       .final_norm = has_part("nextn.shared_head_norm.weight")}));
     }
     CAIRN_CHECK(check_spec(spec));
     return spec;
@@ -152,7 +181,11 @@ class SpecReader {
   }
 
   Result<void> heads(std::size_t blocks) {
-    CAIRN_TRY(heads_, file_.per_layer(key("attention.head_count"), blocks, 1, kMaxHeads));
+    // Layers without attention, and whole models, have none.
+    heads_.assign(blocks, 0);
+    if (file_.find(key("attention.head_count")) != nullptr) {
+      CAIRN_TRY(heads_, file_.per_layer(key("attention.head_count"), blocks, 0, kMaxHeads));
+    }
     kv_heads_ = heads_;
     if (file_.find(key("attention.head_count_kv")) != nullptr) {
       CAIRN_TRY(kv_heads_, file_.per_layer(key("attention.head_count_kv"), blocks, 0, kMaxHeads));
@@ -193,13 +226,19 @@ class SpecReader {
   }
 
   Result<LayerSpec> read_layer() {
+    if (is_gguf_rwkv(architecture_.name)) {
+      return gguf_rwkv_layer(file_, tensors_, architecture_.name, layer_);
+    }
     LayerSpec layer;
+    CAIRN_TRY(layer.recurrent, gguf_recurrence(file_, tensors_, architecture_.name, layer_));
+    const bool recurrent = layer.recurrent.kind != RecurrentKind::none;
     if (has_part("attn_kv_a_mqa.weight")) {
       CAIRN_TRY(layer.attention, latent());
-    } else {
+    } else if (has_attention(layer.recurrent)) {
       CAIRN_TRY(layer.attention, attention());
     }
-    CAIRN_TRY(layer.feed_forward, feed_forward());
+    const bool mixes = recurrent || layer.attention.heads > 0;
+    CAIRN_TRY(layer.feed_forward, feed_forward(mixes));
     const bool before = has_part("attn_norm.weight");
     const bool between = has_part("ffn_norm.weight") || has_part("attn_norm_2.weight");
     const bool post = has_part("post_attention_norm.weight");
@@ -207,6 +246,18 @@ class SpecReader {
     if (before) layer.norms = post && between ? 4 : post || between ? 2 : 1;
     layer.norm_bias = has_part("attn_norm.bias");
     return layer;
+  }
+
+  // Linear attention has projections of the same names; hybrids have layers without any.
+  [[nodiscard]] bool has_attention(const RecurrentSpec& r) const {
+    switch (r.kind) {
+      case RecurrentKind::none:
+        return heads_[layer_] > 0 && (!architecture_.layers_of_parts || has_part("attn_q.weight"));
+      case RecurrentKind::mamba2:
+        return has_part("attn_q.weight");
+      default:
+        return false;
+    }
   }
 
   Result<AttentionSpec> attention() const {
@@ -226,6 +277,9 @@ class SpecReader {
               file_.integer_or(key("attention.value_length"), a.head_dim, 1, kMaxHeadDim));
     a.qkv_bias = has_part("attn_q.bias") || has_part("attn_qkv.bias");
     a.o_bias = has_part("attn_output.bias");
+    if (const GgufTensor* const q = find_part("attn_q.weight")) {
+      a.output_gate = q->size[1] == 2 * a.heads * a.head_dim;
+    }
     a.sinks = has_part("attn_sinks.weight");
     if (const GgufTensor* const norm = find_part("attn_q_norm.weight")) {
       a.qk_norm = true;
@@ -257,10 +311,11 @@ class SpecReader {
     CAIRN_TRY(a.q_lora_rank, file_.integer_or(key("attention.q_lora_rank"), 0, 0, kMaxHidden));
     CAIRN_TRY(a.qk_rope_head_dim, file_.integer(key("rope.dimension_count"), 1, a.head_dim - 1));
     a.qk_nope_head_dim = a.head_dim - a.qk_rope_head_dim;
+    a.output_gate = has_part("attn_gate.weight");
     return a;
   }
 
-  Result<FeedForwardSpec> feed_forward() const {
+  Result<FeedForwardSpec> feed_forward(bool optional) const {
     FeedForwardSpec f;
     const bool together = has_part("ffn_down_exps.weight");
     if (together || has_part("ffn_down.0.weight")) {
@@ -273,7 +328,7 @@ class SpecReader {
       f.gated = has_part("ffn_gate.weight") || fused;
       f.bias = has_part("ffn_down.bias");
     }
-    if (f.intermediate == 0 && f.experts == 0) {
+    if (f.intermediate == 0 && f.experts == 0 && !optional) {
       return fail(bad_input("missing tensor").at(file_.path).in(name("ffn_down.weight")));
     }
     return f;
@@ -289,6 +344,9 @@ class SpecReader {
               has_part("ffn_gate_up_exps.weight");
     f.expert_bias = has_part("ffn_down_exps.bias");
     f.router_bias = has_part("exp_probs_b.bias") || has_part("ffn_gate_inp.bias");
+    if (const GgufTensor* const latent = find_part("ffn_latent_down.weight")) {
+      f.latent = latent->size[1];
+    }
     if (const GgufTensor* const shared = find_part("ffn_down_shexp.weight")) {
       f.shared_intermediate = shared->size[0];
       f.shared_gate = has_part("ffn_gate_inp_shexp.weight");

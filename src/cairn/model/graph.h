@@ -129,11 +129,8 @@ struct ParameterCount {
 };
 ParameterCount count_parameters(const Graph& graph);
 
-/// Parameters of the multi-token-prediction layers that the checkpoint carries
-/// besides the graph: each is a layer like the last one, a projection of two
-/// hidden states to one, and three norms; embedding and head are the model's own
-/// (DeepSeek-V3, arXiv:2412.19437, section 2.2). Draft layers of another shape are
-/// parts of their own.
+/// Parameters of the draft layers (multi-token prediction) that the checkpoint carries
+/// besides the model, with the copies of embedding and head it stores for them.
 std::int64_t count_mtp_parameters(const Graph& graph);
 
 /// Elements that one position (or entry) adds to the KV cache of a layer: K and V, the

@@ -134,9 +134,10 @@ void GraphBuilder::indexer(const AttentionSpec& a) {
     norm(TensorRole::indexer_compress_norm, a.index_head_dim, false);
   } else {
     linear(TensorRole::indexer_k, hidden, a.index_head_dim, false);
+    if (a.index_block > 0) head_norm(TensorRole::indexer_q_norm, a.index_head_dim, queries);
     norm(TensorRole::indexer_k_norm, a.index_head_dim, a.kind == AttentionKind::mla);
   }
-  linear(TensorRole::indexer_weights, hidden, a.index_heads, false);
+  if (a.index_block == 0) linear(TensorRole::indexer_weights, hidden, a.index_heads, false);
   add(OperatorKind::indexer, -1, queries, a.index_heads).attention = a;
 }
 

@@ -1,5 +1,5 @@
-// Decoders with LayerNorm, biases or learned positions: GPT-2, GPT-J, GPT-NeoX,
-// OPT, Falcon, Phi-2, StarCoder, Qwen 1, ChatGLM.
+// Decoders with LayerNorm, biases or learned positions: GPT-2, GPT-J, GPT-NeoX, OPT,
+// Falcon, Phi-2, StarCoder, Qwen 1, ChatGLM, OLMo 1, Molmo, BLOOM, MPT.
 #include <array>
 
 #include "cairn/model/hf_fields.h"
@@ -221,6 +221,112 @@ Result<ModelSpec> chatglm(Fields& f) {
   return s;
 }
 
+// transformers' OlmoConfig: norms without weights.
+Result<ModelSpec> olmo(Fields& f) {
+  CAIRN_TRY(const Dims d, read_dims(f));
+  LayerSpec layer;
+  layer.attention = make_attention(d);
+  CAIRN_TRY(layer.attention.qkv_bias, f.flag("attention_bias", false));
+  layer.attention.o_bias = layer.attention.qkv_bias;
+  layer.feed_forward.intermediate = d.intermediate;
+  layer.norms = 0;
+  ModelSpec s = make_spec(d, "olmo");
+  s.final_norm = false;
+  CAIRN_TRY(s.tied_embeddings, f.tied(false));
+  s.layers.assign(static_cast<std::size_t>(d.layers), layer);
+  return s;
+}
+
+// https://huggingface.co/allenai/Molmo-7B-D-0924/blob/main/modeling_molmo.py: gate and up
+// share intermediate_size; rows for the tokens of images are a table of their own.
+Result<ModelSpec> molmo(Fields& f) {
+  constexpr std::int64_t kImageTokens = 128;  // additional_vocab_size of the class
+  CAIRN_CHECK(f.refuse("norm_after", "norms after are not covered for this family"));
+  CAIRN_CHECK(f.refuse("attention_layer_norm", "norms of queries and keys are not covered"));
+  CAIRN_TRY(Dims d, read_dims(f));
+  if (d.intermediate % 2 != 0) return fail(f.error("intermediate_size", "odd"));
+  CAIRN_TRY(const std::int64_t rows,
+            f.integer_or("embedding_size", d.vocabulary, d.vocabulary, kMaxVocabulary));
+  CAIRN_TRY(const std::int64_t more,
+            f.integer_or("additional_vocab_size", kImageTokens, 0, kMaxVocabulary));
+  LayerSpec layer;
+  layer.attention = make_attention(d);
+  CAIRN_TRY(layer.attention.qkv_bias, f.flag("qkv_bias", false));
+  layer.feed_forward.intermediate = d.intermediate / 2;
+  ModelSpec s = make_spec(d, "molmo");
+  s.vocabulary = rows;
+  if (more > 0) {
+    s.extras.push_back({.role = TensorRole::token_embedding,
+                        .rows = more,
+                        .columns = d.hidden,
+                        .use = Use::lookup});
+  }
+  CAIRN_TRY(const bool tied, f.flag("weight_tying", false));
+  s.tied_embeddings = tied;
+  f.skip({"tie_word_embeddings"});
+  s.layers.assign(static_cast<std::size_t>(d.layers), layer);
+  return s;
+}
+
+// transformers' BloomConfig: positions by slopes, a norm after the embedding.
+Result<ModelSpec> bloom(Fields& f) {
+  f.skip({"apply_residual_connection_post_layernorm", "seq_length", "offset_alibi", "skip_bias_add",
+          "skip_bias_add_qkv", "masked_softmax_fusion", "num_attention_heads"});
+  Dims d;
+  CAIRN_TRY(d.hidden, f.integer(f.any({"hidden_size", "n_embed"}), 1, kMaxHidden));
+  CAIRN_TRY(d.layers, f.integer(f.any({"n_layer", "num_hidden_layers"}), 1, kMaxLayers));
+  const std::string_view heads = f.any({"n_head", "num_attention_heads"});
+  CAIRN_TRY(d.heads, f.integer(heads, 1, kMaxHeads));
+  CAIRN_TRY(d.head_dim, even_head_dim(f, heads, d.hidden, d.heads));
+  d.kv_heads = d.heads;
+  d.intermediate = 4 * d.hidden;
+  CAIRN_TRY(d.vocabulary, f.integer("vocab_size", 1, kMaxVocabulary));
+  CAIRN_TRY(d.max_context, f.integer_or("seq_length", 2048, 1, kMaxContext));
+  ModelSpec s = gpt_spec(d, "bloom", gpt_layer(d, true));
+  s.extras.push_back({.role = TensorRole::embedding_norm,
+                      .columns = d.hidden,
+                      .use = Use::elementwise,
+                      .bias = false,
+                      .vector = true});
+  s.extras.push_back({.role = TensorRole::embedding_norm,
+                      .columns = d.hidden,
+                      .use = Use::stored,
+                      .vector = true});
+  CAIRN_TRY(s.tied_embeddings, f.tied(true));
+  return s;
+}
+
+// https://huggingface.co/mosaicml/mpt-7b/blob/main/configuration_mpt.py: without biases.
+Result<ModelSpec> mpt(Fields& f) {
+  Dims d;
+  CAIRN_TRY(d.hidden, f.integer("d_model", 1, kMaxHidden));
+  CAIRN_TRY(d.layers, f.integer("n_layers", 1, kMaxLayers));
+  CAIRN_TRY(d.heads, f.integer("n_heads", 1, kMaxHeads));
+  CAIRN_TRY(d.head_dim, even_head_dim(f, "n_heads", d.hidden, d.heads));
+  d.kv_heads = d.heads;
+  CAIRN_TRY(const std::int64_t ratio, f.integer_or("expansion_ratio", 4, 1, 64));
+  d.intermediate = ratio * d.hidden;
+  CAIRN_TRY(d.vocabulary, f.integer("vocab_size", 1, kMaxVocabulary));
+  CAIRN_TRY(d.max_context, f.integer("max_seq_len", 1, kMaxContext));
+  CAIRN_TRY(const bool no_bias, f.flag("no_bias", true));
+  if (!no_bias) return fail(f.error("no_bias", "biases are not covered").want("true"));
+  f.skip({"attn_config", "norm_type", "embedding_fraction", "init_config", "emb_pdrop"});
+  if (const auto attention = f.node().find_value("attn_config")) {
+    Fields a(*attention, true);
+    CAIRN_CHECK(a.refuse("qk_ln", "norms of queries and keys are not covered"));
+    CAIRN_CHECK(a.refuse("kv_n_heads", "grouped heads are not covered for this family"));
+    CAIRN_TRY(const bool slopes, a.flag("alibi", false));
+    if (!slopes) return fail(a.error("alibi", "learned positions are not covered").want("true"));
+  }
+  LayerSpec layer = gpt_layer(d, false);
+  layer.feed_forward.bias = false;
+  layer.norm_bias = false;
+  ModelSpec s = gpt_spec(d, "mpt", layer);
+  s.final_norm_bias = false;
+  CAIRN_TRY(s.tied_embeddings, f.tied(true));
+  return s;
+}
+
 constexpr auto kFamilies = std::to_array<Family>({
     {"GPT2LMHeadModel", "gpt2", gpt2},
     {"GPTBigCodeForCausalLM", "gpt_bigcode", gpt_bigcode},
@@ -234,6 +340,11 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"QWenLMHeadModel", "qwen", qwen},
     {"ChatGLMModel", "chatglm", chatglm},
     {"ChatGLMForConditionalGeneration", {}, chatglm},
+    {"OlmoForCausalLM", "olmo", olmo},
+    {"MolmoForCausalLM", "molmo", molmo},
+    {"BloomForCausalLM", "bloom", bloom},
+    {"MPTForCausalLM", "mpt", mpt},
+    {"MptForCausalLM", {}, mpt},
 });
 
 }  // namespace

@@ -118,7 +118,9 @@ Result<ModelSpec> read_dense(Fields& f, const Traits& t) {
   if (t.windows != Windows::none || std::ranges::find(sliding, true) != sliding.end()) {
     CAIRN_TRY(window, f.integer_or("sliding_window", 0, 0, kMaxContext));
   }
-  CAIRN_TRY(s.mtp_layers, f.integer_or("num_nextn_predict_layers", 0, 0, kMaxLayers));
+  CAIRN_TRY(const std::int64_t drafts, f.integer_or("num_nextn_predict_layers", 0, 0, kMaxDrafts));
+  // vllm/model_executor/models/mimo_mtp.py (https://github.com/vllm-project/vllm)
+  add_drafts(s, drafts, layer, {});
   for (const bool local : sliding) {
     s.layers.push_back(layer);
     // A window as long as the context limits nothing.
@@ -133,7 +135,7 @@ constexpr BiasField kAlways = {.key = {}, .fallback = true};
 constexpr BiasField kAttentionBias = {.key = "attention_bias"};
 
 // The defaults of LlamaConfig, MistralConfig, Qwen2Config, Qwen3VLTextConfig,
-// Gemma3TextConfig and Phi3Config in transformers.
+// GemmaConfig, Gemma3TextConfig and Phi3Config in transformers.
 constexpr Dims kLlama = {.hidden = 4096,
                          .layers = 32,
                          .heads = 32,
@@ -158,6 +160,14 @@ constexpr Dims kQwen2 = {.hidden = 4096,
                          .intermediate = 22016,
                          .vocabulary = 151936,
                          .max_context = 32768};
+constexpr Dims kGemma = {.hidden = 3072,
+                         .layers = 28,
+                         .heads = 16,
+                         .kv_heads = 16,
+                         .head_dim = 256,
+                         .intermediate = 24576,
+                         .vocabulary = 256000,
+                         .max_context = 8192};
 constexpr Dims kGemma3 = {.hidden = 2304,
                           .layers = 26,
                           .heads = 8,
@@ -217,8 +227,12 @@ Result<ModelSpec> phi3(Fields& f) {
 }
 
 Result<ModelSpec> gemma(Fields& f) {
-  return read_dense(
-      f, {.family = "gemma", .tied = true, .qkv_bias = kAttentionBias, .o_bias = kAttentionBias});
+  f.skip({"use_bidirectional_attention"});  // within a prompt with an image (PaliGemma)
+  return read_dense(f, {.family = "gemma",
+                        .tied = true,
+                        .qkv_bias = kAttentionBias,
+                        .o_bias = kAttentionBias,
+                        .nested = kGemma});
 }
 
 Result<ModelSpec> gemma2(Fields& f) {

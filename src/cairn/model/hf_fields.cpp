@@ -1,5 +1,7 @@
 #include "cairn/model/hf_fields.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -205,6 +207,30 @@ Result<std::optional<std::vector<std::int64_t>>> Fields::integers(std::string_vi
   return std::optional<List>(std::move(values));
 }
 
+Result<std::optional<std::vector<std::string>>> Fields::words(
+    std::string_view key, std::size_t size, std::initializer_list<std::string_view> known) {
+  using List = std::vector<std::string>;
+  read(key);
+  const auto list = node_.find_value(key);
+  if (!list || (list->is_sequence() && list->size() == 0)) return std::optional<List>();
+  CAIRN_TRY(List names, node_.get_strings(key));
+  if (names.size() != size) {
+    return fail(list->error("wrong number of elements")
+                    .in(std::string(key))
+                    .got(std::to_string(names.size()))
+                    .want(std::to_string(size)));
+  }
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return fail(unsupported("a value that is not covered")
+                    .at(list->where())
+                    .in(std::string(key))
+                    .got(name)
+                    .want(fmt::format("{}", fmt::join(known, ", "))));
+  }
+  return std::optional<List>(std::move(names));
+}
+
 Result<std::optional<std::vector<bool>>> Fields::layer_types(std::size_t layers,
                                                              std::string_view local) {
   using List = std::vector<bool>;
@@ -304,6 +330,11 @@ ModelSpec make_spec(const Dims& d, std::string_view family) {
   s.vocabulary = d.vocabulary;
   s.max_context = d.max_context;
   return s;
+}
+
+void add_drafts(ModelSpec& s, std::int64_t count, const LayerSpec& layer,
+                const DraftTraits& traits) {
+  for (std::int64_t i = 0; i < count; ++i) s.parts.push_back(make_draft(s, layer, traits));
 }
 
 AttentionSpec make_attention(const Dims& d) {

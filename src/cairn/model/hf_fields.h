@@ -25,6 +25,7 @@ constexpr std::int64_t kMaxHeadDim = 1 << 13;
 constexpr std::int64_t kMaxVocabulary = 1 << 24;
 constexpr std::int64_t kMaxContext = 1 << 30;
 constexpr std::int64_t kMaxExperts = 4096;
+constexpr std::int64_t kMaxDrafts = 16;
 
 class Fields {
  public:
@@ -51,6 +52,9 @@ class Fields {
   /// A list of `size` integers within [low, high]; nothing where it is absent or empty.
   Result<std::optional<std::vector<std::int64_t>>> integers(std::string_view key, std::size_t size,
                                                             std::int64_t low, std::int64_t high);
+  /// A list of `size` words, each one of `known`; nothing where it is absent or empty.
+  Result<std::optional<std::vector<std::string>>> words(
+      std::string_view key, std::size_t size, std::initializer_list<std::string_view> known);
   /// layer_types: true where a layer is "sliding_attention" (or `local`), false where
   /// it is "full_attention"; nothing where it is absent.
   Result<std::optional<std::vector<bool>>> layer_types(
@@ -111,10 +115,23 @@ struct Family {
   Reader read;
 };
 
+/// `count` draft layers as parts of the model (make_draft).
+void add_drafts(ModelSpec& s, std::int64_t count, const LayerSpec& layer,
+                const DraftTraits& traits);
+
 // The tables of families, one a file.
 std::span<const Family> dense_families();
 std::span<const Family> classic_families();
 std::span<const Family> mixture_families();
 std::span<const Family> latent_families();
+std::span<const Family> encoder_families();
+std::span<const Family> image_families();
+std::span<const Family> encoder_decoder_families();
+std::span<const Family> sparse_families();
+std::span<const Family> gemma_families();
+std::span<const Family> layered_families();
+std::span<const Family> recurrent_families();
+std::span<const Family> state_space_families();
+std::span<const Family> rwkv_families();
 
 }  // namespace cairn::hf

@@ -229,22 +229,22 @@ Result<ModelSpec> glm_mixture(Fields& f, std::string_view family, const Dims& d,
   CAIRN_TRY(const std::int64_t first, f.integer("first_k_dense_replace", 0, d.layers));
   ModelSpec s = make_spec(d, family);
   CAIRN_TRY(s.tied_embeddings, f.tied(false));
-  CAIRN_TRY(s.mtp_layers, f.integer_or("num_nextn_predict_layers", 0, 0, kMaxLayers));
   for (std::int64_t i = 0; i < d.layers; ++i) {
     s.layers.push_back(base);
     s.layers.back().feed_forward = i < first ? dense(d.intermediate) : experts;
   }
+  CAIRN_TRY(const std::int64_t drafts, f.integer_or("num_nextn_predict_layers", 0, 0, kMaxDrafts));
+  add_drafts(s, drafts, s.layers.back(), {.embedding = true, .head = true});
   return s;
 }
 
-// The published files state attention_bias and use_qk_norm; their class defaults
-// are the opposite, so a file without them is not complete.
+// transformers' Glm4MoeConfig: without bias and norms where the file says nothing.
 Result<ModelSpec> glm4_moe(Fields& f) {
   CAIRN_TRY(const Dims d, read_dims(f));
   LayerSpec layer;
   layer.attention = make_attention(d);
-  CAIRN_TRY(layer.attention.qkv_bias, f.required_flag("attention_bias"));
-  CAIRN_TRY(const bool norm, f.required_flag("use_qk_norm"));
+  CAIRN_TRY(layer.attention.qkv_bias, f.flag("attention_bias", false));
+  CAIRN_TRY(const bool norm, f.flag("use_qk_norm", false));
   if (norm) norm_per_head(layer.attention);
   return glm_mixture(f, "glm4-moe", d, layer);
 }
@@ -372,13 +372,68 @@ Result<ModelSpec> ernie_moe(Fields& f) {
   f.skip({"moe_capacity", "moe_gate", "moe_norm_min"});
   ModelSpec s = make_spec(d, "ernie4.5-moe");
   CAIRN_TRY(s.tied_embeddings, f.tied(true));
-  CAIRN_TRY(s.mtp_layers, f.integer_or("num_nextn_predict_layers", 0, 0, kMaxLayers));
+  // A draft layer is dense and has no last norm: vllm/model_executor/models/ernie_mtp.py
+  // (https://github.com/vllm-project/vllm).
+  CAIRN_TRY(const std::int64_t drafts, f.integer_or("num_nextn_predict_layers", 0, 0, kMaxDrafts));
+  layer.feed_forward = dense(d.intermediate);
+  layer.feed_forward.bias = bias;
+  add_drafts(s, drafts, layer, {.final_norm = false});
   for (std::int64_t i = 0; i < d.layers; ++i) {
     const bool mixture = (i + 1) % every == 0 && i >= first && i <= last;
     layer.feed_forward = mixture ? experts : dense(d.intermediate);
     layer.feed_forward.bias = bias;
     layer.feed_forward.expert_bias = mixture && bias;
     s.layers.push_back(layer);
+  }
+  return s;
+}
+
+// A number, or a list of the same one for every layer.
+Result<std::int64_t> same_everywhere(Fields& f, std::string_view key, std::int64_t layers,
+                                     std::int64_t low, std::int64_t high) {
+  const auto node = f.node().find_value(key);
+  if (!node || !node->is_sequence()) return f.integer(key, low, high);
+  CAIRN_TRY(const auto list, f.integers(key, static_cast<std::size_t>(layers), low, high));
+  if (!list) return fail(f.error(key, "an empty list"));
+  for (const std::int64_t value : *list) {
+    if (value == list->front()) continue;
+    return fail(f.error(key, "layers of different sizes are not covered for this family"));
+  }
+  return list->front();
+}
+
+// transformers' HunYuanMoEV1Config, and https://huggingface.co/tencent/Tencent-Hunyuan-Large
+// with keys and values for several layers together (cla_share_factor).
+Result<ModelSpec> hunyuan_moe(Fields& f) {
+  f.skip({"attention_head_dim", "num_experts_per_tok", "moe_drop_tokens",
+          "moe_random_routing_dropped_token", "moe_layer_num_skipped", "use_mixed_mlp_moe",
+          "norm_type", "mlp_bias", "max_hidden_size", "class_num", "cla_share_factor",
+          "mask_init_id"});
+  CAIRN_TRY(const Dims d, read_dims(f));
+  LayerSpec layer;
+  layer.attention = make_attention(d);
+  CAIRN_TRY(layer.attention.qkv_bias, f.flag("attention_bias", false));
+  layer.attention.o_bias = layer.attention.qkv_bias;
+  CAIRN_TRY(const bool norm, f.flag("use_qk_norm", false));
+  if (norm) norm_per_head(layer.attention);
+  FeedForwardSpec& e = layer.feed_forward;
+  CAIRN_TRY(e.experts, same_everywhere(f, "num_experts", d.layers, 1, kMaxExperts));
+  CAIRN_TRY(e.experts_per_token, same_everywhere(f, "moe_topk", d.layers, 1, kMaxExperts));
+  e.expert_intermediate = d.intermediate;
+  if (f.has("moe_intermediate_size")) {
+    CAIRN_TRY(e.expert_intermediate,
+              same_everywhere(f, "moe_intermediate_size", d.layers, 1, kMaxInner));
+  }
+  std::int64_t shared = 1;
+  if (f.has("num_shared_expert")) {
+    CAIRN_TRY(shared, same_everywhere(f, "num_shared_expert", d.layers, 0, kMaxExperts));
+  }
+  e.shared_intermediate = shared * d.intermediate;
+  CAIRN_TRY(ModelSpec s, uniform(f, d, "hunyuan-moe", layer, true));
+  CAIRN_TRY(const bool together, f.flag("use_cla", false));
+  CAIRN_TRY(const std::int64_t every, f.integer_or("cla_share_factor", 1, 1, kMaxLayers));
+  for (std::size_t i = 0; together && i < s.layers.size(); ++i) {
+    s.layers[i].attention.shares_kv = static_cast<std::int64_t>(i) % every != 0;
   }
   return s;
 }
@@ -395,10 +450,13 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"GptOssForCausalLM", "gpt_oss", gpt_oss},
     {"Llama4ForCausalLM", "llama4_text", llama4},
     {"Glm4MoeForCausalLM", "glm4_moe", glm4_moe},
+    {"Glm4MoeForCausalLM", "glm4v_moe_text", glm4_moe},
     {"Dots1ForCausalLM", "dots1", dots1},
     {"MiniMaxM2ForCausalLM", "minimax_m2", minimax_m2},
     {"DbrxForCausalLM", "dbrx", dbrx},
     {"MiMoV2FlashForCausalLM", "mimo_v2_flash", mimo_v2},
+    {"HunYuanMoEV1ForCausalLM", "hunyuan_v1_moe", hunyuan_moe},
+    {"HunYuanForCausalLM", "hunyuan", hunyuan_moe},
     {"Ernie4_5_MoeForCausalLM", "ernie4_5_moe", ernie_moe},
 });
 

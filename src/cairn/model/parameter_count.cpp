@@ -26,6 +26,7 @@ bool is_norm(TensorRole role) {
     case attn_q_a_norm:
     case attn_kv_a_norm:
     case attn_compress_norm:
+    case indexer_q_norm:
     case indexer_k_norm:
     case indexer_compress_norm:
     case post_attn_norm:
@@ -102,17 +103,11 @@ ParameterCount count_parameters(const Graph& graph) {
 }
 
 std::int64_t count_mtp_parameters(const Graph& graph) {
-  const ModelSpec& s = graph.spec;
   std::int64_t sum = 0;
   for (const Graph& part : graph.parts) {
     if (part.spec.part == ModelPart::mtp) sum += count_parameters(part).total;
   }
-  const auto last = static_cast<std::int32_t>(s.layers.size()) - 1;
-  std::int64_t one = 2 * s.hidden * s.hidden + 3 * s.hidden;
-  for (const Tensor& t : graph.tensors) {
-    if (t.layer == last) one += t.weights();
-  }
-  return sum + s.mtp_layers * one;
+  return sum;
 }
 
 }  // namespace cairn

@@ -28,6 +28,7 @@ Result<void> check_indexer(const ModelSpec& s, const AttentionSpec& a) {
   if (a.index_heads == 0) return {};
   CAIRN_CHECK(in_range(s, "index_head_dim", a.index_head_dim, 1, 1 << 13));
   CAIRN_CHECK(in_range(s, "index_topk", a.index_topk, 1, 1 << 30));
+  CAIRN_CHECK(in_range(s, "index_block", a.index_block, 0, 1 << 20));
   return in_range(s, "index_input", a.index_input, 1, kMaxSize);
 }
 
@@ -41,6 +42,7 @@ Result<void> check_attention(const ModelSpec& s, const AttentionSpec& a) {
   CAIRN_CHECK(in_range(s, "v_head_dim", a.v_head_dim, 1, 1 << 13));
   const bool windowed = a.kind != AttentionKind::full && a.kind != AttentionKind::mla;
   CAIRN_CHECK(in_range(s, "window", a.window, windowed ? 1 : 0, 1 << 30));
+  CAIRN_CHECK(in_range(s, "stride", a.stride, 0, 1 << 20));
   CAIRN_CHECK(in_range(s, "qk_norm_dim_q", a.qk_norm_dim_q, a.qk_norm ? 1 : 0, kMaxSize));
   CAIRN_CHECK(in_range(s, "qk_norm_dim_k", a.qk_norm_dim_k, a.qk_norm ? 1 : 0, kMaxSize));
   CAIRN_CHECK(in_range(s, "compress", a.compress, 0, 1 << 20));
@@ -166,13 +168,39 @@ std::int64_t RecurrentSpec::window_elements(std::int64_t hidden) const {
   }
 }
 
+ModelSpec make_draft(const ModelSpec& model, const LayerSpec& layer, const DraftTraits& traits) {
+  ModelSpec part;
+  part.part = ModelPart::mtp;
+  part.hidden = model.hidden;
+  part.output_head = false;
+  part.final_norm = traits.final_norm;
+  part.published_format = model.published_format;
+  part.layers.push_back(layer);
+  const MatrixSpec norm{.role = TensorRole::mtp_norm,
+                        .columns = model.hidden,
+                        .use = Use::elementwise,
+                        .vector = true};
+  const MatrixSpec projection{
+      .role = TensorRole::mtp_projection, .rows = model.hidden, .columns = 2 * model.hidden};
+  MatrixSpec table{.role = TensorRole::token_embedding,
+                   .rows = model.vocabulary,
+                   .columns = model.hidden,
+                   .use = Use::lookup};
+  part.extras = {norm, norm, projection};
+  if (traits.embedding) part.extras.push_back(table);
+  table.role = TensorRole::output;
+  table.use = Use::linear;
+  if (traits.head) part.extras.push_back(table);
+  return part;
+}
+
 Result<void> check_spec(const ModelSpec& s) {
   const bool part = s.part != ModelPart::language;
   CAIRN_CHECK(in_range(s, "hidden", s.hidden, 1, 1 << 20));
   CAIRN_CHECK(in_range(s, "vocabulary", s.vocabulary, part ? 0 : 1, kMaxSize));
+  CAIRN_CHECK(in_range(s, "embedding", s.embedding, 0, kMaxSize));
   CAIRN_CHECK(in_range(s, "max_context", s.max_context, part ? 0 : 1, 1 << 30));
   CAIRN_CHECK(in_range(s, "position_embeddings", s.position_embeddings, 0, kMaxSize));
-  CAIRN_CHECK(in_range(s, "mtp_layers", s.mtp_layers, 0, 1024));
   CAIRN_CHECK(in_range(s, "positions", s.positions, 0, 1 << 30));
   CAIRN_CHECK(in_range(s, "outputs", s.outputs, 0, 1 << 30));
   const auto layers = static_cast<std::int64_t>(s.layers.size());

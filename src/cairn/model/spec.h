@@ -32,6 +32,9 @@ struct AttentionSpec {
   std::int64_t head_dim = 0;    // of queries and keys; for MLA qk_nope + qk_rope
   std::int64_t v_head_dim = 0;  // of values
   std::int64_t window = 0;      // positions, for sliding and chunked
+  /// Of full attention: beyond the window, one position in so many is read (Phi-3-small,
+  /// arXiv:2404.14219, section 2); 0: all are.
+  std::int64_t stride = 0;
   bool qkv_bias = false;
   bool k_bias = true;  // where qkv_bias is: of keys too (Whisper has none)
   bool o_bias = false;
@@ -52,7 +55,10 @@ struct AttentionSpec {
   std::int64_t index_head_dim = 0;
   std::int64_t index_topk = 0;   // entries that attention reads at most
   std::int64_t index_input = 0;  // features of the indexer's queries: the query's latent, or hidden
-  bool index_shared = false;     // takes the choice of an earlier layer: no indexer of its own
+  /// Positions are chosen by whole blocks of this many, by their best score, without a
+  /// learned weight for each head (MiniMax-M3); 0: one by one.
+  std::int64_t index_block = 0;
+  bool index_shared = false;  // takes the choice of an earlier layer: no indexer of its own
   // MLA only.
   std::int64_t q_lora_rank = 0;  // 0: queries are projected directly
   std::int64_t kv_lora_rank = 0;
@@ -90,6 +96,7 @@ struct RecurrentSpec {
   std::int64_t norm_dim = 0;
   bool inner_norms = false;     // norms of dt, B and C with weights (Jamba)
   bool split_gates = false;     // beta and alpha in two matrices (Qwen3.5), not one (Qwen3-Next)
+  bool wide_state = false;      // the state is kept in 32 bits, whatever the model's type
   std::int64_t version = 0;     // of RWKV: 5, 6 or 7
   std::int64_t value_rank = 0;  // RWKV 7: of the value residual; 0 in its first layer
   std::int64_t lerp_rank = 0;   // RWKV 6: of the data-dependent interpolation
@@ -178,6 +185,7 @@ struct ModelSpec {
   std::string family;        // "llama", "qwen3-moe", "deepseek-v3" ...
   std::int64_t hidden = 0;
   std::int64_t vocabulary = 0;
+  std::int64_t embedding = 0;            // features of a row of the embedding; 0: hidden
   std::int64_t max_context = 0;          // positions the model was made for
   std::int64_t position_embeddings = 0;  // rows of a learned position table; 0: none
   bool tied_embeddings = false;          // output head shares the token embedding
@@ -185,9 +193,6 @@ struct ModelSpec {
   bool output_bias = false;
   bool final_norm = true;
   bool final_norm_bias = false;
-  /// Multi-token-prediction layers that the checkpoint carries besides `layers`
-  /// (DeepSeek V3, GLM-4.5); they draft tokens and are no part of the graph.
-  std::int64_t mtp_layers = 0;
   /// The file describes a multimodal model and this is its language model alone.
   bool text_part = false;
   std::vector<LayerSpec> layers;
@@ -206,6 +211,17 @@ struct ModelSpec {
 
   bool operator==(const ModelSpec&) const = default;
 };
+
+/// What a draft layer has in a checkpoint besides a layer of the model.
+struct DraftTraits {
+  bool embedding = false;  // a copy of the embedding ...
+  bool head = false;       // ... and of the head
+  bool final_norm = true;  // a norm before the head
+};
+
+/// A part that drafts tokens (multi-token prediction): two norms and a projection of two
+/// hidden states to one before `layer` (DeepSeek-V3, arXiv:2412.19437, section 2.2).
+ModelSpec make_draft(const ModelSpec& model, const LayerSpec& layer, const DraftTraits& traits);
 
 /// An error that names the field if the spec is not a model that can exist: a
 /// size out of range (layers to 1024, hidden to 2^20, vocabulary to 2^24, experts

@@ -43,6 +43,7 @@ enum class TensorRole : std::uint8_t {
   attn_compress_norm,
   indexer_q,  // the selection of positions of sparse attention
   indexer_k,
+  indexer_q_norm,
   indexer_k_norm,
   indexer_weights,
   indexer_compress_k,
@@ -130,6 +131,7 @@ enum class TensorRole : std::uint8_t {
   layer_input_gate,
   layer_input_proj,
   layer_input_norm,
+  layer_scale,   // what a layer's output is multiplied with
   residual_mix,  // learned mixtures of residual streams
   residual_norm,
   patch_embedding,  // pixels or mel bins to features
