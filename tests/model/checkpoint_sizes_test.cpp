@@ -4,16 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <iostream>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cairn/model/catalogue.h"
-#include "cairn/model/hf_config.h"
-#include "facts.h"
+#include "published_models.h"
 
 namespace cairn {
 namespace {
@@ -22,8 +18,9 @@ using test::facts;
 using test::value_of;
 
 // checkpoint_sizes.csv. Kinds: total_size is exact; rounded is to half a `step`; repository
-// counts what lies beside the weights too; card is a figure that is no size of the weights
-// or of a recipe that is not stated, and is passed over.
+// counts what lies beside the weights too; open has not been taken apart (the model was
+// not read when the table was made) and must only be near; card is a figure that is no size of the
+// weights or of a recipe that is not stated, and is passed over.
 struct SizeRow {
   std::string repository;  // what was published
   std::string model;       // whose shape it has
@@ -58,41 +55,18 @@ std::vector<SizeRow> rows() {
 // Bytes of one step of a rounded figure: "1GB", "0.01GiB" ...
 double step_bytes(const std::string& step) {
   const std::size_t digits = step.find_first_not_of("0123456789.");
-  const double n = parse_number(step.substr(0, digits)).value();
-  const std::string unit = step.substr(digits);
-  if (unit == "GiB") return n * kGiB;
-  if (unit == "GB") return n * 1e9;
-  EXPECT_EQ(unit, "B") << step;
-  return n;
+  return parse_number(step.substr(0, digits)).value() * test::unit_bytes(step.substr(digits));
 }
-
-class Models {
- public:
-  // From the catalogue, else from a published file where it is at hand; nothing where the
-  // model's architecture is not read.
-  std::optional<ModelSpec> find(const std::string& id) {
-    auto spec = catalogue_.find(id);
-    if (spec) return *std::move(spec);
-    std::string folder = id;
-    folder.replace(folder.find('/'), 1, "__");
-    auto file = load_hf((root_ / folder).string());
-    if (file) return *std::move(file);
-    return std::nullopt;
-  }
-
- private:
-  ModelCatalogue catalogue_ = value_of(ModelCatalogue::load(facts().image));
-  std::filesystem::path root_ =
-      std::filesystem::path(CAIRN_SOURCE_DIR) / ".." / "shared" / "models" / "hf";
-};
 
 // Tokenizers and headers: no repository of the table has more of them.
 constexpr double kBesideTheWeights = 40e6;
+// Towers and draft layers that a conversion keeps or leaves out, routers in more bits.
+constexpr double kOpen = 0.15;
 
 void check(const SizeRow& row, double ours) {
   const double expected = ours + row.difference;
-  const std::string what = fmt::format("{} {}: {:.0f} of {:.0f}", row.repository, row.format,
-                                       expected, row.bytes);
+  const std::string what =
+      fmt::format("{} {}: {:.0f} of {:.0f}", row.repository, row.format, expected, row.bytes);
   EXPECT_TRUE(row.difference == 0 || !row.why.empty()) << what;
   if (row.kind == "total_size") {
     EXPECT_EQ(row.bytes, expected) << what;
@@ -101,13 +75,16 @@ void check(const SizeRow& row, double ours) {
   } else if (row.kind == "repository") {
     EXPECT_GE(row.bytes, expected) << what;
     EXPECT_LE(row.bytes, expected + kBesideTheWeights) << what;
+  } else if (row.kind == "open") {
+    std::cout << "[ open     ] " << what << fmt::format(" ({:+.0f})\n", row.bytes - expected);
+    EXPECT_LT(std::abs(row.bytes / expected - 1), kOpen) << what;
   } else {
     ADD_FAILURE() << row.kind << " " << what;
   }
 }
 
 TEST(CheckpointSizes, AreThoseOfTheFiles) {
-  Models models;
+  const test::PublishedModels models;
   std::map<std::string, int> count;
   for (const SizeRow& row : rows()) {
     if (row.kind == "card") {

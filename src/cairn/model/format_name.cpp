@@ -31,8 +31,7 @@ std::optional<std::int32_t> layer_number(std::string_view text) {
 std::optional<std::pair<std::int32_t, std::int32_t>> layer_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = layer_number(text.substr(0, dash));
-  const auto last =
-      dash == std::string_view::npos ? first : layer_number(text.substr(dash + 1));
+  const auto last = dash == std::string_view::npos ? first : layer_number(text.substr(dash + 1));
   if (!first || !last || *last < *first) return std::nullopt;
   return std::pair(*first, *last);
 }

@@ -120,7 +120,8 @@ class Namer {
     }
     for (std::size_t i = 0; i < storage_.size(); ++i) {
       const Tensor& t = graph_.tensors[i];
-      if (!in_group(t, group) || kinds[t.layer].size() > 1 || !differing.contains(t.layer)) continue;
+      if (!in_group(t, group) || kinds[t.layer].size() > 1 || !differing.contains(t.layer))
+        continue;
       differ[{storage_[i], std::string(name)}].insert(t.layer);
       open[i] = false;
     }
@@ -130,8 +131,10 @@ class Namer {
   [[nodiscard]] Layers layers_of(const std::string& selector) const {
     Layers out;
     for (const Tensor& t : graph_.tensors) {
-      const auto* const group = std::ranges::find(kGroups, selector, [](const auto& g) { return g.first; });
-      const bool named = group != kGroups.end() ? in_group(t, group->second) : role_of(t) == selector;
+      const auto* const group =
+          std::ranges::find(kGroups, selector, [](const auto& g) { return g.first; });
+      const bool named =
+          group != kGroups.end() ? in_group(t, group->second) : role_of(t) == selector;
       if (named) out.insert(t.layer);
     }
     return out;
@@ -176,20 +179,35 @@ class Namer {
   bool mixture_ = false;
 };
 
+// The storage of most weights of the layers.
+std::string storage_of_most(const Graph& graph, const std::vector<std::string>& storage) {
+  std::map<std::string, std::int64_t> weights;
+  for (std::size_t i = 0; i < storage.size(); ++i) {
+    if (linear(graph.tensors[i])) weights[storage[i]] += graph.tensors[i].weights();
+  }
+  const auto it = std::ranges::max_element(
+      weights, [](const auto& a, const auto& b) { return a.second < b.second; });
+  return it == weights.end() ? std::string() : it->first;
+}
+
 }  // namespace
 
 std::string format_of(const Graph& graph, const std::vector<std::string>& storage,
                       const std::string& trained) {
   const std::string plain = trained.empty() ? "bf16" : trained;
   const Namer namer(graph, storage, plain);
-  FormatName best =
-      namer.name(plain, [](const Tensor&) { return std::string_view(); });
-  // Where nothing is quantised that is the name; wide floats have no base of their own.
-  if (plain == "fp32") return best.to_string();
+  FormatName best = namer.name(plain, [](const Tensor&) { return std::string_view(); });
+  const std::string most = storage_of_most(graph, storage);
+  // Wide floats have no base of their own.
+  if (plain == "fp32" || most.empty()) return best.to_string();
+  bool quantised = false;
   for (const Base& base : kBases) {
-    if (std::ranges::find(storage, base.type) == storage.end()) continue;
-    FormatName other = namer.name(base.name, [&](const Tensor& t) { return namer.own_of(base, t); });
-    if (other.exceptions.size() < best.exceptions.size()) best = std::move(other);
+    if (base.type != most) continue;
+    FormatName other =
+        namer.name(base.name, [&](const Tensor& t) { return namer.own_of(base, t); });
+    if (quantised && other.exceptions.size() >= best.exceptions.size()) continue;
+    best = std::move(other);
+    quantised = true;
   }
   return best.to_string();
 }

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <utility>
 
-#include "cairn/model/hf_modules.h"
-
 namespace cairn::hf {
 namespace {
 
@@ -120,18 +118,21 @@ bool ModuleSet::by_regex(const std::vector<std::string>& names) {
   return found;
 }
 
-Result<bool> ModuleSet::contains(const std::vector<std::string>& names, std::int32_t layer) {
+Result<bool> ModuleSet::contains(const ModuleNames& names, std::int32_t layer) {
   const auto any = [&](const std::vector<Pattern>& patterns, std::string_view name) {
     steps_ += kPatternSteps * patterns.size();
     return std::ranges::any_of(
         patterns, [&](const Pattern& p) { return pattern_matches(p.text, p.glob, name); });
   };
   const auto own = in_layer_.find(layer);
-  for (const std::string& name : names) {
+  for (const std::string& name : names.fused) {
+    if (exactly(name)) return true;
+  }
+  for (const std::string& name : names.own) {
     if (exactly(name) || any(anywhere_, name)) return true;
     if (own != in_layer_.end() && any(own->second, name)) return true;
   }
-  const bool found = by_regex(names);
+  const bool found = by_regex(names.own);
   if (steps_ > kMaxSteps) {
     return fail(unsupported("patterns that take too long").in("quantization_config"));
   }

@@ -10,6 +10,7 @@
 
 #include "cairn/base/result.h"
 #include "cairn/data/document.h"
+#include "cairn/model/hf_modules.h"
 #include "cairn/model/name_pattern.h"
 
 namespace cairn::hf {
@@ -30,10 +31,10 @@ class ModuleSet {
   Result<void> add(Node node, std::string_view text, NameKind kind);
   /// A list of them; null is an empty one.
   Result<void> add_all(Node list, NameKind kind);
-  /// `names` as module_names() gives them, all of one module in `layer` (-1: none). What
-  /// regular expressions say of a module that differs in its layer alone is remembered.
-  /// Error: unsupported, where they take longer than a configuration is worth.
-  [[nodiscard]] Result<bool> contains(const std::vector<std::string>& names, std::int32_t layer);
+  /// The names of one module, in `layer` (-1: none). What regular expressions say of a
+  /// module that differs in its layer alone is remembered. Error: unsupported, where they
+  /// take longer than a configuration is worth.
+  [[nodiscard]] Result<bool> contains(const ModuleNames& names, std::int32_t layer);
   [[nodiscard]] bool empty() const {
     return exact_.empty() && in_layer_.empty() && anywhere_.empty() && regexes_.empty();
   }

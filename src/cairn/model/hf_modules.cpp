@@ -13,10 +13,12 @@ struct RoleNames {
   std::string_view role;     // GGUF's name, of role_name()
   std::string_view parents;  // within a layer; empty: outside the layers
   std::string_view modules;  // an empty alternative: the parent itself
+  std::string_view fused = {};
 };
 
 constexpr std::string_view kAttention =
     "self_attn|attention|attn|mixer|self_attention|attention.self";
+constexpr std::string_view kFusedAttention = "qkv_proj|W_pack|c_attn|query_key_value|wqkv";
 constexpr std::string_view kLinearAttention = "linear_attn|mixer|mamba|self_attn|attention";
 constexpr std::string_view kIndexer = "self_attn.indexer|attn.indexer|self_attn";
 constexpr std::string_view kDense = "mlp|feed_forward|ffn|mixer|block_sparse_moe";
@@ -32,15 +34,15 @@ constexpr std::string_view kShared =
 constexpr auto kTable = std::to_array<RoleNames>({
     {"token_embd", "", "embed_tokens|embeddings|embed|wte|word_embeddings|tok_embeddings"},
     {"output", "", "lm_head|head|output|embed_out|output_layer"},
-    {"attn_q", kAttention, "q_proj|qkv_proj|wq|W_pack|c_attn|query_key_value|wqkv|query"},
-    {"attn_k", kAttention, "k_proj|qkv_proj|wk|W_pack|c_attn|query_key_value|wqkv|key"},
-    {"attn_v", kAttention, "v_proj|qkv_proj|wv|W_pack|c_attn|query_key_value|wqkv|value"},
+    {"attn_q", kAttention, "q_proj|wq|query", kFusedAttention},
+    {"attn_k", kAttention, "k_proj|wk|key", kFusedAttention},
+    {"attn_v", kAttention, "v_proj|wv|value", kFusedAttention},
     {"attn_output", kAttention, "o_proj|out_proj|wo|wo_b|dense|c_proj"},
     {"attn_output_a", kAttention, "wo_a"},
-    {"attn_gate", "linear_attn|self_attn|attention", "in_proj_z|in_proj_qkvz|gate_proj|g_proj"},
-    {"attn_q_a", kAttention, "q_a_proj|fused_qkv_a_proj|wq_a"},
+    {"attn_gate", "linear_attn|self_attn|attention", "in_proj_z|gate_proj|g_proj", "in_proj_qkvz"},
+    {"attn_q_a", kAttention, "q_a_proj|wq_a", "fused_qkv_a_proj"},
     {"attn_q_b", kAttention, "q_b_proj|wq_b"},
-    {"attn_kv_a_mqa", kAttention, "kv_a_proj_with_mqa|fused_qkv_a_proj|wkv|wkv_a"},
+    {"attn_kv_a_mqa", kAttention, "kv_a_proj_with_mqa|wkv|wkv_a", "fused_qkv_a_proj"},
     {"attn_k_b", kAttention, "kv_b_proj|wkv_b"},
     {"attn_v_b", kAttention, "kv_b_proj|wkv_b"},
     {"indexer.attn_q_b", kIndexer, "wq_b|index_q_proj"},
@@ -55,15 +57,15 @@ constexpr auto kTable = std::to_array<RoleNames>({
     {"ssm_beta", kLinearAttention, "in_proj_b|b_proj"},
     {"ssm_alpha", kLinearAttention, "in_proj_a"},
     {"ssm_out", kLinearAttention, "out_proj"},
-    {"ffn_gate", kDense, "gate_proj|gate_up_proj|w1"},
-    {"ffn_up", kDense, "up_proj|gate_up_proj|w3|fc1|dense_h_to_4h|c_fc"},
+    {"ffn_gate", kDense, "gate_proj|w1", "gate_up_proj"},
+    {"ffn_up", kDense, "up_proj|w3|fc1|dense_h_to_4h|c_fc", "gate_up_proj"},
     {"ffn_down", kDense, "down_proj|w2|fc2|dense_4h_to_h|c_proj"},
     {"ffn_gate_inp", "mlp|block_sparse_moe|feed_forward|ffn|mixer|moe", "gate|router|gate.wg"},
-    {"ffn_gate_exps", kExperts, "gate_proj|gate_up_proj|w1|"},
-    {"ffn_up_exps", kExperts, "up_proj|gate_up_proj|w3|"},
+    {"ffn_gate_exps", kExperts, "gate_proj|w1|", "gate_up_proj"},
+    {"ffn_up_exps", kExperts, "up_proj|w3|", "gate_up_proj"},
     {"ffn_down_exps", kExperts, "down_proj|w2|"},
-    {"ffn_gate_shexp", kShared, "gate_proj|gate_up_proj|w1|"},
-    {"ffn_up_shexp", kShared, "up_proj|gate_up_proj|w3|"},
+    {"ffn_gate_shexp", kShared, "gate_proj|w1|", "gate_up_proj"},
+    {"ffn_up_shexp", kShared, "up_proj|w3|", "gate_up_proj"},
     {"ffn_down_shexp", kShared, "down_proj|w2|"},
     {"ffn_gate_inp_shexp", "mlp", "shared_expert_gate"},
 });
@@ -84,23 +86,22 @@ std::vector<std::string_view> alternatives(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> module_names(const Tensor& tensor) {
-  std::vector<std::string> names;
+ModuleNames module_names(const Tensor& tensor) {
+  ModuleNames names;
   const auto* const row = std::ranges::find(kTable, role_name(tensor.role), &RoleNames::role);
   if (row == kTable.end()) return names;
-  const auto modules = alternatives(row->modules);
-  if (row->parents.empty()) {
-    names.assign(modules.begin(), modules.end());
-    return names;
-  }
   const std::string layer = "layers." + std::to_string(tensor.layer) + ".";
-  for (const std::string_view parent : alternatives(row->parents)) {
-    for (const std::string_view module : modules) {
-      std::string name = layer + std::string(parent);
-      if (!module.empty()) name.append(".").append(module);
-      names.push_back(std::move(name));
+  const auto add = [&](std::string_view modules, std::vector<std::string>& out) {
+    for (const std::string_view parent : alternatives(row->parents)) {
+      for (const std::string_view module : alternatives(modules)) {
+        std::string name = parent.empty() ? "" : layer + std::string(parent);
+        if (!name.empty() && !module.empty()) name += '.';
+        out.push_back(name.append(module));
+      }
     }
-  }
+  };
+  add(row->modules, names.own);
+  if (!row->fused.empty()) add(row->fused, names.fused);
   return names;
 }
 

@@ -14,7 +14,13 @@ namespace cairn::hf {
 /// before the language model ("model.", "language_model.model." ...): of attn_q in
 /// layer 3 "layers.3.self_attn.q_proj", "layers.3.attention.wq" ... The first expert
 /// stands for all. A tensor of a role that is not known gets no name.
-std::vector<std::string> module_names(const Tensor& tensor);
+struct ModuleNames {
+  std::vector<std::string> own;
+  /// Of modules that hold other matrices too ("qkv_proj"); patterns that were written for
+  /// those others ("*v_proj") would match them by chance.
+  std::vector<std::string> fused;
+};
+ModuleNames module_names(const Tensor& tensor);
 
 /// What may stand before such a name in a whole one.
 std::vector<std::string_view> module_prefixes();

@@ -395,7 +395,7 @@ Result<std::vector<std::string>> Quantisation::assign(const Graph& graph) {
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& t = graph.tensors[i];
     if (t.vector) continue;
-    const std::vector<std::string> names = module_names(t);
+    const ModuleNames names = module_names(t);
     CAIRN_TRY(const bool alone, left_alone.contains(names, t.layer));
     if (alone) continue;
     bool named = false;

@@ -269,7 +269,8 @@ class RegexParser {
         c = pattern_[at_++];
         if (add_class(flags, c)) continue;
       }
-      const bool range = at_ + 1 < pattern_.size() && pattern_[at_] == '-' && pattern_[at_ + 1] != ']';
+      const bool range =
+          at_ + 1 < pattern_.size() && pattern_[at_] == '-' && pattern_[at_ + 1] != ']';
       add_range(flags, c, range ? pattern_[at_ + 1] : c);
       if (range) at_ += 2;
     }
@@ -282,7 +283,9 @@ class RegexParser {
   NameRegex regex_;
 };
 
-Result<NameRegex> NameRegex::parse(std::string_view pattern) { return RegexParser(pattern).parse(); }
+Result<NameRegex> NameRegex::parse(std::string_view pattern) {
+  return RegexParser(pattern).parse();
+}
 
 // Adds the states reached from one without taking a character.
 void NameRegex::follow(std::uint32_t state, std::size_t at, std::size_t size,
