@@ -173,19 +173,38 @@ Flops flops_per_token(const Graph& graph, double context) {
   return total;
 }
 
+// Checkpoints hold the towers of a multimodal model; GGUF has them in a file of its own.
 struct Sized {
   const WeightFormatInfo* format;
   Bytes bytes;
+  double bits_per_weight;
   bool approximate;
 };
+
+std::int64_t tower_parameters(const Graph& graph) {
+  std::int64_t sum = 0;
+  for (const Graph& part : graph.parts) {
+    const ModelPart kind = part.spec.part;
+    const bool tower = kind == ModelPart::vision || kind == ModelPart::audio;
+    if (tower) sum += count_parameters(part).total;
+  }
+  return sum;
+}
 
 std::vector<Sized> sizes(const ModelInput& model, const Knowledge& knowledge,
                          std::string_view wanted) {
   std::vector<Sized> out;
+  const Graph& graph = *model.graph;
+  const std::int64_t all = count_parameters(graph).total;
+  const std::int64_t towers = tower_parameters(graph);
   for (const WeightFormatInfo& info : knowledge.weight_formats.all()) {
     if (!wanted.empty() && knowledge.weight_formats.find(wanted) != &info) continue;
     const auto bound = knowledge.weight_formats.bind(*model.graph, info.name);
-    if (bound) out.push_back({&info, bound->total(*model.graph), bound->approximate});
+    if (!bound) continue;
+    const bool gguf = info.kind == "gguf";
+    const Bytes bytes = gguf ? bound->total(graph) : bound->total(graph) + bound->towers(graph);
+    const auto weights = static_cast<double>(gguf ? all - towers : all);
+    out.push_back({&info, bytes, 8 * bytes.value() / weights, bound->approximate});
   }
   return out;
 }
@@ -238,7 +257,7 @@ void write(const View& v, Context& context) {
   for (const Sized& size : v.sized) {
     json.begin_object().field("format", size.format->name).field("kind", size.format->kind);
     json.field("bytes", size.bytes).field("approximate", size.approximate);
-    json.field("bits_per_weight", 8 * size.bytes.value() / static_cast<double>(v.parameters.total));
+    json.field("bits_per_weight", size.bits_per_weight);
     json.end_object();
   }
   json.end_array();
@@ -317,7 +336,7 @@ void print(const View& v, Context& context) {
   const bool chinese = t.language() == Language::zh;
   for (const Sized& size : v.sized) {
     table.add({size.format->name + (size.approximate ? "~" : ""), format(size.bytes),
-               format_number(8 * size.bytes.value() / static_cast<double>(v.parameters.total)),
+               format_number(size.bits_per_weight),
                chinese ? size.format->description_zh : size.format->description});
   }
   context.console.out(table.render(context.console.style()));

@@ -71,6 +71,15 @@ Result<Checkpoint> from_index(const std::string& folder, const std::string& inde
   return out;
 }
 
+// An index alone, without any of its files, is no download that broke off.
+bool any_shard(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".safetensors") return true;
+  }
+  return false;
+}
+
 bool contains(std::string_view text, std::initializer_list<std::string_view> parts) {
   return std::ranges::any_of(
       parts, [&](std::string_view p) { return text.find(p) != std::string_view::npos; });
@@ -87,16 +96,46 @@ std::int64_t layer_of(std::string_view name) {
   return r.ec == std::errc() ? layer : -1;
 }
 
+bool has_part(const ModelSpec& spec, ModelPart part) {
+  return std::ranges::any_of(spec.parts, [part](const ModelSpec& p) { return p.part == part; });
+}
+
+// A table that is another one's, stored again.
+bool is_copy(std::string_view name, const ModelSpec& spec) {
+  const bool shared = has_part(spec, ModelPart::encoder);
+  if (shared && contains(name, {"encoder.embed_tokens.", "decoder.embed_tokens."})) {
+    // Whisper's own table has the same name, but its encoder reads sound.
+    return spec.family != "whisper";
+  }
+  if (!spec.tied_embeddings) return false;
+  return name.ends_with("lm_head.weight") || name == "decoder.weight" ||
+         contains(name, {"lm_head.decoder.", "predictions.decoder.", "vocab_projector.weight",
+                         "proj_out."});
+}
+
 // Left out of the comparison: what the graph of the language model does not hold.
 bool outside(const SafetensorsTensor& t, const ModelSpec& spec) {
-  if (layer_of(t.name) >= static_cast<std::int64_t>(spec.layers.size())) return true;
-  if (spec.tied_embeddings && contains(t.name, {"lm_head."})) return true;
-  return contains(t.name, {"visual.", "vision", "audio", "multi_modal_projector", "mm_projector",
-                           "inv_freq", "masked_bias", "mtp."});
+  const bool drafts = layer_of(t.name) >= static_cast<std::int64_t>(spec.layers.size());
+  if (drafts && !has_part(spec, ModelPart::encoder)) return true;
+  if (is_copy(t.name, spec)) return true;
+  if (contains(t.name, {"inv_freq", "masked_bias", "mtp.", "position_ids", "token_type_ids",
+                        "final_logits_bias"})) {
+    return true;
+  }
+  // BERT is published with the heads of its training, whatever the configuration names.
+  if (spec.architecture.ends_with("ForMaskedLM") &&
+      contains(t.name, {"seq_relationship", "pooler."})) {
+    return true;
+  }
+  if (spec.part != ModelPart::language) return false;
+  return contains(t.name, {"visual.", "visual_projection", "vision", "audio",
+                           "multi_modal_projector", "mm_projector"});
 }
 
 bool is_scale(std::string_view name) {
-  return contains(name, {"_scale", "zero_point", "g_idx", "k_scale", "v_scale"});
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  return last != "logit_scale" &&
+         contains(last, {"_scale", "zero_point", "g_idx", "k_scale", "v_scale"});
 }
 
 bool is_float(std::string_view dtype) {
@@ -129,7 +168,7 @@ Result<std::optional<Checkpoint>> read_checkpoint(const std::string& path) {
     return checkpoint;
   }
   const std::string index = path + "/model.safetensors.index.json";
-  if (exists(index)) {
+  if (exists(index) && any_shard(path)) {
     CAIRN_TRY(Checkpoint checkpoint, from_index(path, index));
     return checkpoint;
   }
@@ -143,6 +182,10 @@ Result<CheckpointCheck> check_checkpoint(const Checkpoint& checkpoint, const Gra
                                          const WeightFormats& formats, std::string_view format) {
   CheckpointCheck out;
   for (const Tensor& t : graph.tensors) out.expected += t.weights();
+  for (const Graph& part : graph.parts) {
+    if (part.spec.part != ModelPart::encoder) continue;
+    for (const Tensor& t : part.tensors) out.expected += t.weights();
+  }
   bool packed = false;
   for (const SafetensorsTensor& t : checkpoint.tensors) {
     const Bytes bytes(static_cast<double>(t.bytes));

@@ -90,21 +90,22 @@ void GraphBuilder::extra(const MatrixSpec& m) {
 
 void GraphBuilder::embeddings() {
   const ModelSpec& s = graph_.spec;
-  add(OperatorKind::embedding, tensor(TensorRole::token_embedding, s.vocabulary, s.hidden), 1,
-      s.hidden);
+  const std::int64_t width = s.embedding > 0 ? s.embedding : s.hidden;
+  add(OperatorKind::embedding, tensor(TensorRole::token_embedding, s.vocabulary, width), 1, width);
   if (s.position_embeddings > 0) {
     add(OperatorKind::embedding,
-        tensor(TensorRole::position_embedding, s.position_embeddings, s.hidden), 1, s.hidden);
+        tensor(TensorRole::position_embedding, s.position_embeddings, width), 1, width);
   }
 }
 
 void GraphBuilder::head() {
   const ModelSpec& s = graph_.spec;
+  const std::int64_t width = s.embedding > 0 ? s.embedding : s.hidden;
   // The token embedding is the first tensor.
   const std::int32_t weight =
-      s.tied_embeddings ? 0 : tensor(TensorRole::output, s.vocabulary, s.hidden);
+      s.tied_embeddings ? 0 : tensor(TensorRole::output, s.vocabulary, width);
   if (s.output_bias) vector(TensorRole::bias, TensorRole::output, s.vocabulary);
-  add(OperatorKind::linear, weight, s.hidden, s.vocabulary).output_only = true;
+  add(OperatorKind::linear, weight, width, s.vocabulary).output_only = true;
 }
 
 void GraphBuilder::add_layer(const LayerSpec& layer) {

@@ -6,6 +6,7 @@
 
 #include "cairn/data/json.h"
 #include "cairn/model/hf_fields.h"
+#include "cairn/model/hf_vision.h"
 
 namespace cairn {
 namespace {
@@ -25,13 +26,25 @@ constexpr auto kWrappers = std::to_array<Wrapper>({
     {"Llama4ForConditionalGeneration", "text_config"},
     {"Mistral3ForConditionalGeneration", "text_config"},
     {"LlavaForConditionalGeneration", "text_config"},
+    {"PaliGemmaForConditionalGeneration", "text_config"},
+    {"Gemma4ForConditionalGeneration", "text_config"},
+    {"Gemma3nForConditionalGeneration", "text_config"},
+    {"MiniMaxM3SparseForConditionalGeneration", "text_config"},
+    {"Step3p7ForConditionalGeneration", "text_config"},
+    {"VibeVoiceForConditionalGeneration", "decoder_config"},
+    {"deepseek_vl_v2", "language_config"},
+    {"DeepseekVLV2ForCausalLM", "language_config"},
     {"KimiK25ForConditionalGeneration", "text_config"},
     {"Qwen2AudioForConditionalGeneration", "text_config"},
     {"Qwen2VLForConditionalGeneration", "text_config"},
     {"Qwen2_5_VLForConditionalGeneration", "text_config"},
     {"Qwen3VLForConditionalGeneration", "text_config"},
     {"Qwen3VLMoeForConditionalGeneration", "text_config"},
+    {"Qwen3_5ForConditionalGeneration", "text_config"},
+    {"Qwen3_5MoeForConditionalGeneration", "text_config"},
+    {"KimiK3ForConditionalGeneration", "text_config"},
     {"Glm4vForConditionalGeneration", "text_config"},
+    {"Glm4vMoeForConditionalGeneration", "text_config"},
     {"InternVLChatModel", "llm_config"},
     {"LlavaLlamaModel", "llm_cfg"},
     {"multi_modality", "language_config"},
@@ -41,14 +54,18 @@ constexpr auto kWrappers = std::to_array<Wrapper>({
 // Multimodal, with the fields of the language model at the top.
 constexpr auto kFlatMultimodal = std::to_array<std::string_view>(
     {"Qwen2VLForConditionalGeneration", "Qwen2_5_VLForConditionalGeneration",
-     "Glm4vForConditionalGeneration", "Phi3VForCausalLM", "LlavaLlamaForCausalLM", "MiniCPMV"});
+     "Glm4vForConditionalGeneration", "Phi3VForCausalLM", "LlavaLlamaForCausalLM", "MiniCPMV",
+     "MolmoForCausalLM"});
 
 constexpr auto kHeadless =
     std::to_array<std::string_view>({"LlamaModel", "MistralModel", "Qwen2Model", "Qwen3Model"});
 
-std::array<std::span<const hf::Family>, 4> tables() {
-  return {hf::dense_families(), hf::classic_families(), hf::mixture_families(),
-          hf::latent_families()};
+std::array<std::span<const hf::Family>, 13> tables() {
+  return {hf::dense_families(),          hf::classic_families(),   hf::mixture_families(),
+          hf::latent_families(),         hf::recurrent_families(), hf::state_space_families(),
+          hf::rwkv_families(),           hf::sparse_families(),    hf::gemma_families(),
+          hf::layered_families(),        hf::encoder_families(),   hf::image_families(),
+          hf::encoder_decoder_families()};
 }
 
 const hf::Family* find_family(std::string_view hf::Family::* key, std::string_view name) {
@@ -72,18 +89,53 @@ Result<Name> architecture_of(Node root) {
     if (!name) return std::unexpected(std::move(name).error().in("architectures"));
     return Name{.field = "architectures", .value = *name};
   }
+  // The name that diffusers gives the parts of its pipelines.
+  if (const auto name = root.find_value("_class_name"); name && !root.find_value("model_type")) {
+    return fail(unsupported("an architecture that is not covered")
+                    .at(root.where())
+                    .in("_class_name")
+                    .got(name->text()));
+  }
   CAIRN_TRY(const std::string_view type, root.get<std::string_view>("model_type"));
   return Name{.field = "model_type", .value = type};
 }
 
+constexpr std::string_view kClassifies = "ForSequenceClassification";
+constexpr std::string_view kTags = "ForTokenClassification";
+
+// A decoder with a classifier instead of its head: LlamaForSequenceClassification.
+const hf::Family* classifying_family(std::string_view name) {
+  for (const std::string_view end : {kClassifies, kTags}) {
+    if (!name.ends_with(end)) continue;
+    return find_family(&hf::Family::architecture,
+                       std::string(name.substr(0, name.size() - end.size())) + "ForCausalLM");
+  }
+  return nullptr;
+}
+
 Result<const hf::Family*> family_of(Node root, const Name& name) {
   const bool typed = name.field == "model_type";
-  const hf::Family* const family =
+  const hf::Family* family =
       find_family(typed ? &hf::Family::model_type : &hf::Family::architecture, name.value);
+  if (family == nullptr && !typed) family = classifying_family(name.value);
   if (family != nullptr) return family;
   Error e = unsupported("an architecture that is not covered").at(root.where()).got(name.value);
   e.field = name.field;
   return std::unexpected(std::move(e));
+}
+
+Result<void> classify(Node node, std::string_view name, ModelSpec& spec) {
+  const auto named = node.find_value("id2label");
+  std::int64_t labels = named && named->is_mapping() ? named->size() : 0;
+  if (labels == 0) {
+    CAIRN_TRY(labels, node.get_integer_or("num_labels", 2, 1, 1 << 20));
+  }
+  spec.output_head = spec.output_bias = spec.tied_embeddings = false;
+  spec.extras.push_back({.role = TensorRole::classifier,
+                         .rows = labels,
+                         .columns = spec.hidden,
+                         .bias = name.ends_with(kTags)});
+  return {};
 }
 
 Result<ModelSpec> read_model(Node node, bool nested, std::optional<bool> outer_tied) {
@@ -96,7 +148,10 @@ Result<ModelSpec> read_model(Node node, bool nested, std::optional<bool> outer_t
   CAIRN_TRY(ModelSpec spec, family->read(fields));
   CAIRN_CHECK(fields.finish());
   spec.architecture = family->architecture;
-  spec.output_head = std::ranges::find(kHeadless, name.value) == kHeadless.end();
+  if (std::ranges::find(kHeadless, name.value) != kHeadless.end()) spec.output_head = false;
+  if (name.value != family->architecture && classifying_family(name.value) == family) {
+    CAIRN_CHECK(classify(node, name.value, spec));
+  }
   return spec;
 }
 
@@ -133,8 +188,8 @@ Result<std::string> declared_format(Node root, const ModelSpec& spec) {
   if (trained.empty() && part) {
     CAIRN_TRY(trained, trained_format(*part));
   }
-  const bool part_says = part && !root.find_value("quantization_config") &&
-                         part->find_value("quantization_config");
+  const bool part_says =
+      part && !root.find_value("quantization_config") && part->find_value("quantization_config");
   return published_format(part_says ? *part : root, spec, trained);
 }
 
@@ -155,6 +210,20 @@ Result<ModelSpec> read_root(Node root) {
   return spec;
 }
 
+// Adds the towers of a multimodal file. Where it describes none, or ones that cannot be
+// read, the language model stands alone.
+Result<void> add_towers(Node root, ModelSpec& spec) {
+  CAIRN_TRY(const Name name, architecture_of(root));
+  auto towers = hf::read_towers({.root = root, .hidden = spec.hidden}, name.value);
+  if (!towers && towers.error().kind == ErrorKind::unsupported) return {};
+  if (!towers) return std::unexpected(std::move(towers).error());
+  // What makes sound or images is not read.
+  spec.text_part = towers->empty() || root.find_value("talker_config") ||
+                   root.find_value("gen_vision_config") || root.find_value("diffusion_head_config");
+  for (ModelSpec& tower : *towers) spec.parts.push_back(std::move(tower));
+  return {};
+}
+
 // The name of the folder; in a Hugging Face cache (models--ORG--NAME/snapshots/HASH)
 // the name of the repository.
 std::string id_of(const std::filesystem::path& folder) {
@@ -172,11 +241,18 @@ std::string id_of(const std::filesystem::path& folder) {
 
 Result<ModelSpec> spec_from_hf_config(Node root, std::string id) {
   CAIRN_TRY(ModelSpec spec, read_root(root));
+  if (spec.text_part) CAIRN_CHECK(add_towers(root, spec));
   spec.id = std::move(id);
+  for (ModelSpec& part : spec.parts) {
+    part.id = spec.id;
+    part.architecture = spec.architecture;
+    part.family = spec.family;
+  }
   if (auto checked = check_spec(spec); !checked) {
     return std::unexpected(std::move(checked).error().at(root.where()));
   }
   CAIRN_TRY(spec.published_format, declared_format(root, spec));
+  for (ModelSpec& part : spec.parts) part.published_format = spec.published_format;
   return spec;
 }
 
@@ -187,12 +263,13 @@ Result<ModelSpec> load_hf(const std::string& path) {
   const auto file = is_folder ? given / "config.json" : given;
   const auto folder = file.parent_path();
   CAIRN_TRY(const Document document,
-            load_json(is_folder ? (std::filesystem::path(path) / "config.json").string() : path));
+            load_json(is_folder ? (std::filesystem::path(path) / "config.json").string() : path, {},
+                      JsonDialect::python));
   CAIRN_TRY(ModelSpec spec, spec_from_hf_config(document.root(), id_of(folder)));
   // ModelOpt keeps the quantisation in a file of its own.
   const auto beside = folder / "hf_quant_config.json";
   if (!document.root().find_value("quantization_config") && std::filesystem::exists(beside, none)) {
-    CAIRN_TRY(const Document quantisation, load_json(beside.string()));
+    CAIRN_TRY(const Document quantisation, load_json(beside.string(), {}, JsonDialect::python));
     CAIRN_TRY(spec.published_format,
               published_format(quantisation.root(), spec, spec.published_format));
   }
@@ -205,7 +282,8 @@ std::vector<std::string_view> hf_architectures() {
     for (const hf::Family& family : table) names.push_back(family.architecture);
   }
   for (const Wrapper& wrapper : kWrappers) {
-    if (wrapper.name != "multi_modality") names.push_back(wrapper.name);
+    if (wrapper.name != "multi_modality" && wrapper.name != "deepseek_vl_v2")
+      names.push_back(wrapper.name);
   }
   std::ranges::sort(names);
   const auto repeated = std::ranges::unique(names);

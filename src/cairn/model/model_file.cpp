@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "cairn/data/json.h"
 #include "cairn/model/gguf.h"
 #include "cairn/model/hf_config.h"
 
@@ -50,8 +51,22 @@ Result<LoadedModel> load_checkpoint(const std::string& config, const std::string
   return out;
 }
 
+// A folder of models that run one after another: Stable Diffusion, FLUX ...
+Result<void> refuse_pipeline(const std::string& path) {
+  const std::string index = path + "/model_index.json";
+  std::error_code ignored;
+  if (!fs::exists(index, ignored)) return {};
+  CAIRN_TRY(const Document document, load_json(index, {}, JsonDialect::python));
+  CAIRN_TRY(const Node kind, document.root().required("_class_name"));
+  return fail(unsupported("a pipeline of several models is not covered")
+                  .at(index)
+                  .in("_class_name")
+                  .got(kind.text()));
+}
+
 Result<LoadedModel> load_folder(const std::string& path, const WeightFormats& formats) {
   std::error_code ignored;
+  if (!fs::exists(path + "/config.json", ignored)) CAIRN_CHECK(refuse_pipeline(path));
   if (!fs::exists(path + "/config.json", ignored)) {
     return fail(not_found("a folder without config.json").at(path).want(std::string(kExpected)));
   }

@@ -61,8 +61,8 @@ Result<std::optional<Checkpoint>> read_checkpoint(const std::string& path);
 /// A checkpoint beside what its configuration leads to expect.
 struct CheckpointCheck {
   bool agrees = false;
-  /// Weights of the language model, and of the file without what the graph does
-  /// not cover: a tied head stored twice, drafting layers, other modalities,
+  /// Weights of the model and its encoder, and of the file without what they do
+  /// not cover: a tied head stored twice, drafting layers, towers, buffers,
   /// scales. Zero for `counted` where integers are packed.
   std::int64_t expected = 0;
   std::int64_t counted = 0;
