@@ -2,8 +2,9 @@
 //
 //   llamacpp_accuracy IMAGE SHARED_DIR ROWS_CSV [--rows] [--formats] [--markdown]
 //
-// SHARED_DIR holds evidence/llamacpp.csv and models/hf; ROWS_CSV says for each row
-// which model it is, in what configuration it ran, and why it is left out.
+// SHARED_DIR holds evidence/llamacpp.csv and models/hf; models that are not there are taken
+// from the catalogue. ROWS_CSV says for each row which model it is, in what configuration
+// it ran, and why it is left out.
 // Prints a table by card, engine and metric: rows, rows within a factor of 1.3 and of
 // 2, median of predicted / measured. Exit status 1 if fewer than 60 % of the rows
 // are within 1.3 or fewer than 90 % within 2.
@@ -140,6 +141,7 @@ class Comparison {
     if (slash != std::string::npos) folder.replace(slash, 1, "__");
     auto& slot = models_[id];
     auto spec = load_hf(shared_ + "/models/hf/" + folder);
+    if (!spec) spec = knowledge_->models.find(id);
     if (!spec) return nullptr;
     slot = ModelInput{id, std::make_shared<const Graph>(build_graph(*std::move(spec))), {}};
     return &*slot;

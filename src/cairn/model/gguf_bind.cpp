@@ -28,8 +28,33 @@ std::vector<std::string> names_of(const Tensor& t) {
     add("ffn_gate_inp.bias");
     return names;
   }
+  // These have no suffix.
+  if (role == ssm_a || role == ssm_d) add(role_name(role));
   with(role_name(role));
   switch (role) {
+    case output_norm:
+      with("token_embd_norm");  // LFM2
+      break;
+    case linear_qkv:
+    case attn_gate:
+      with("ssm_in");  // the first files of Qwen3-Next
+      break;
+    case time_mix_vector:
+      for (const auto* name :
+           {"lerp_fused", "lerp_x", "first", "decay", "w0", "a0", "v0", "k_k", "k_a", "r_k"}) {
+        with("time_mix_" + std::string(name));
+      }
+      break;
+    case time_mix_a:
+    case time_mix_b:
+      for (const auto* name : {"w", "decay_w", "a", "v", "g"}) {
+        with("time_mix_" + std::string(name) + (role == time_mix_a ? "1" : "2"));
+      }
+      break;
+    case channel_mix_vector:
+      with("channel_mix_lerp_k");
+      with("channel_mix_lerp_r");
+      break;
     case attn_q:
     case attn_k:
     case attn_v:
@@ -95,7 +120,7 @@ class Binder {
     const std::vector<std::string> names = names_of(t);
     for (const std::string& name : names) {
       const auto it = index_.find(name);
-      if (it == index_.end()) continue;
+      if (it == index_.end() || (one_of_many(t.role) && !is_free(it->second, t))) continue;
       it->second.by.push_back(i);
       return {};
     }
@@ -110,6 +135,16 @@ class Binder {
       return {};
     }
     return fail(missing(names.front()));
+  }
+
+  // Vectors and low-rank pairs of RWKV: the first of their names that is not taken yet and
+  // has as many weights.
+  static bool one_of_many(TensorRole role) {
+    return role == time_mix_vector || role == time_mix_a || role == time_mix_b ||
+           role == channel_mix_vector;
+  }
+  static bool is_free(const Use& use, const Tensor& t) {
+    return use.by.empty() && use.tensor->weights() == t.weights();
   }
 
   [[nodiscard]] Error missing(const std::string& name) const {

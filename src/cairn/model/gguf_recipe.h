@@ -29,12 +29,12 @@ enum class TensorGroup : std::uint8_t {
   ffn_up,
   ffn_down,
   other,
-  attention,  // every matrix of the attention
-  recurrent,  // the large matrices of mixers that keep a state
-  ffn,        // the dense feed-forward
-  shared,     // the shared experts
-  experts,    // the routed experts
-  stacked,    // several matrices in one tensor: experts and MLA's per-head projections
+  attention,   // every matrix of the attention
+  recurrent,   // the large matrices of mixers that keep a state
+  ffn,         // the dense feed-forward
+  shared,      // the shared experts
+  experts,     // the routed experts
+  stacked,     // several matrices in one tensor: experts and MLA's per-head projections
   dense_gate,  // ffn_gate and its like are also the experts'; these are the dense part's
   dense_up,
   dense_down,
