@@ -199,6 +199,15 @@ TEST(Catalogue, B300HasLostItsIntegers) {
   EXPECT_EQ(find("b200-sxm").peak_of(ComputeType::int8), tflops(4500));
 }
 
+// NVIDIA's P40: 47 TOPS of INT8, 12 TFLOPS of FP32, FP16 at 1/64 of that.
+// https://omegaco.ae/shop/gpu-cards-edge-ai/nvidia-p40
+TEST(Catalogue, PascalComputesInFp32AndDotProducts) {
+  EXPECT_FALSE(find("p40").peak_of(ComputeType::f16_vector).has_value());
+  EXPECT_NEAR(find("p40").peak_of(ComputeType::f32_vector)->value(), 11.76e12, 1e9);
+  EXPECT_EQ(find("p40").peak_of(ComputeType::int8), tflops(47));
+  EXPECT_TRUE(find("rx-6800").peak_of(ComputeType::f16_vector).has_value());
+}
+
 TEST(Catalogue, FormsAndCoolingFollowFromTheRecord) {
   EXPECT_EQ(find("rx-7900-xtx").form, "pcie");
   EXPECT_FALSE(find("rx-7900-xtx").cooling.has_value());  // by its product line

@@ -62,6 +62,11 @@ Result<void> read_compute(const Figures& figures, Accelerator& out) {
     CAIRN_TRY(const auto peak, figures.number(key));
     out.peak[static_cast<std::size_t>(type)] = scaled<FlopsPerSecond>(peak, 1e12);
   }
+  // Where the shaders are slower in FP16 than in FP32 (Pascal: 1/64) engines compute in
+  // FP32: no rate to fall back on.
+  auto& f16 = out.peak[static_cast<std::size_t>(ComputeType::f16_vector)];
+  const auto f32 = out.peak_of(ComputeType::f32_vector);
+  if (f16 && f32 && *f16 < *f32) f16 = std::nullopt;
   return {};
 }
 

@@ -17,7 +17,8 @@
 namespace cairn {
 
 /// Number types for which a device has a peak rate. `*_vector`: the shader
-/// ALUs; the others: matrix units with 32-bit accumulation, dense.
+/// ALUs; the others: matrix units with 32-bit accumulation, dense. FP16 of shaders that
+/// are slower in it than in FP32 does not count.
 enum class ComputeType : std::uint8_t {
   f32_vector,
   f16_vector,
