@@ -97,10 +97,11 @@ TEST(KvBytes, KeepsTheWholeLatentOnEveryRank) {
 
 // Llama 3 8B at q4_k_m: the loader prints CPU 281.81 MiB and device 4403.49 MiB
 // (https://github.com/XiongjieDai/GPU-Benchmarks-on-LLM-Inference, 3070_v3.ipynb),
-// KV 1024 MiB at 8192 and, without flash attention, a compute buffer of 560 MiB.
+// KV 1024 MiB at 8192 and, without flash attention, compute buffers of 560.00 MiB on the
+// device and 24.01 MiB on the host, in release b2824.
 TEST(LlamaCpp, AddsUpTheBuffersOfALog) {
   const test::Model model(test::dense(test::llama_3_8b()), "q4_k_m");
-  MemoryDemand demand = model.demand(engine("llama.cpp"));
+  MemoryDemand demand = model.demand(engine("llama.cpp@2824"));
   demand.context = 8192;
   demand.config.flash_attention = false;
   const MemoryEstimate e =
@@ -109,45 +110,14 @@ TEST(LlamaCpp, AddsUpTheBuffersOfALog) {
   const DeviceMemory& d = e.devices.front();
   EXPECT_NEAR(in_mib(d.part("weights")), 4403.49, 0.02);
   EXPECT_EQ(d.part("kv_cache"), mib(1024));
-  EXPECT_EQ(d.part("compute"), mib(560));
+  EXPECT_NEAR(in_mib(d.part("compute")), 560, 0.006);
   EXPECT_EQ(d.part("runtime"), mib(451));
-  EXPECT_EQ(d.total, d.part("weights") + mib(1024 + 560 + 451));
-  // The host holds the token table (281.81 MiB), inputs (16 + 8 MiB) and logits.
-  EXPECT_NEAR(in_mib(e.host), 281.81 + 24 + 128256 * 4 / kMiB, 0.01);
+  EXPECT_EQ(d.total, d.part("weights") + d.part("compute") + mib(1024 + 451));
+  // The host holds the token table, inputs and the logits of one position.
+  EXPECT_NEAR(in_mib(e.host), 281.81 + 24.01 + 128256 * 4 / kMiB, 0.011);
   EXPECT_TRUE(e.fits);
   EXPECT_EQ(e.kv_tokens, 8192);
   EXPECT_EQ(d.device, "rx-7900-xtx");
-}
-
-TEST(LlamaCpp, FlashAttentionLeavesTheLogits) {
-  const test::Model model(test::dense(test::llama_3_8b()), "q4_k_m");
-  MemoryDemand demand = model.demand(engine("llama.cpp"));
-  demand.context = 4096;
-  // 512 x (128256 + 2 x 4096) floats: 250.5 + 16 MiB. Printed: 258.5 to 266.5.
-  const auto compute = [&] {
-    return in_mib(test::must(estimate_memory(demand, engine("llama.cpp"), accelerator("mi300x")))
-                      .devices.front()
-                      .part("compute"));
-  };
-  EXPECT_DOUBLE_EQ(compute(), 266.5);
-  // Logits of one position: the feed-forward is widest, 512 x (3 x 14336 + 4 x 4096)
-  // floats, and the mask of 4096 x 512 halves: 84 + 32 + 4 MiB.
-  demand.config.reserve_all_outputs = false;
-  EXPECT_DOUBLE_EQ(compute(), 120);
-}
-
-TEST(LlamaCpp, ExpandsAQuantisedCacheForFlashAttention) {
-  const test::Model model(test::dense(test::llama_3_8b()), "q4_k_m");
-  MemoryDemand demand = model.demand(engine("llama.cpp"), "q8_0");
-  demand.context = 32768;
-  const auto runtime = [&](std::string_view name) {
-    return in_mib(test::must(estimate_memory(demand, engine(name), accelerator("mi300x")))
-                      .devices.front()
-                      .part("runtime"));
-  };
-  // 32768 x 2048 halves of one layer: 128 MiB.
-  EXPECT_DOUBLE_EQ(runtime("llama.cpp"), 451 + 128);
-  EXPECT_DOUBLE_EQ(runtime("llama.cpp-vulkan"), 451);
 }
 
 TEST(LlamaCpp, SplitsByLayerOverDevices) {
@@ -184,10 +154,10 @@ TEST(Vllm, FillsItsShareWithBlocks) {
   ModelSpec spec = test::dense(test::llama_3_8b());
   spec.max_context = 131072;
   const test::Model model(std::move(spec), "bf16");
-  MemoryDemand demand = model.demand(engine("vllm"), "bf16");
+  MemoryDemand demand = model.demand(engine("vllm@0.19.0"), "bf16");
   demand.context = 32768;
   const MemoryEstimate e =
-      test::must(estimate_memory(demand, engine("vllm"), accelerator("rtx-4090")));
+      test::must(estimate_memory(demand, engine("vllm@0.19.0"), accelerator("rtx-4090")));
   const DeviceMemory& d = e.devices.front();
   // 8.03e9 weights and a table of 131072 x 128 halves; printed: 14.9889 GiB.
   EXPECT_NEAR(in_gib(d.part("weights")), 14.9889, 0.0005);
@@ -196,7 +166,7 @@ TEST(Vllm, FillsItsShareWithBlocks) {
   // The share and the graphs, never more than the device.
   EXPECT_NEAR(d.total / d.capacity, 0.9 + 300.0 / 24081, 0.001);
   demand.context = 65536;
-  EXPECT_FALSE(test::must(estimate_memory(demand, engine("vllm"), accelerator("rtx-4090"))).fits);
+  EXPECT_FALSE(test::must(estimate_memory(demand, engine("vllm@0.19.0"), accelerator("rtx-4090"))).fits);
 }
 
 // vLLM 0.9.2 on MI300X: 14.63 GiB at the peak of a step of 131072 tokens (V0 runs

@@ -58,16 +58,22 @@ struct EngineConfig {
   // llama.cpp: what goes where.
   std::optional<std::int64_t> gpu_layers;  // --n-gpu-layers; none: all
   std::int64_t host_expert_layers = 0;     // --n-cpu-moe: experts of the first n layers
+  std::vector<std::string> host_tensors;   // --override-tensor PATTERN=CPU: the patterns
   SplitMode split = SplitMode::layer;      // --split-mode
   std::vector<double> tensor_split;        // --tensor-split; empty: alike
   bool unified_cache = false;              // --kv-unified: sequences share the cells
+  /// States that a recurrent layer keeps of a sequence: one, and one more for every
+  /// token that is drafted ahead (--draft-max).
+  std::int64_t kept_states = 1;
 
   // llama.cpp: how its releases differ.
   bool half_mask = true;            // flash attention's mask is an input of 16 bits
   bool fused_activation = true;     // gate and up make a tensor of their own
   bool fused_delta_net = true;      // one operation instead of one per chunk of 64 tokens
   bool embedding_inputs = true;     // room for embeddings beside tokens
+  bool pipelines = true;            // several devices work on several ubatches at once
   bool copies_all_inputs = true;    // a pipeline's copies are of inputs nobody reads, too
+  bool indexed_cache = true;        // rows are stored at places that an input gives
   bool rotates_cache = true;        // what goes into a quantised cache
   bool attention_workspace = true;  // expanded caches lie in the compute buffer
 };

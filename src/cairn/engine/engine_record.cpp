@@ -95,13 +95,15 @@ Result<EngineConfig> read_reference(const Layers& layers) {
     if (reference.find("context_pad_plain")) {
       CAIRN_TRY(out.context_pad_plain, count_of(reference, "context_pad_plain"));
     }
-    constexpr std::array<std::pair<std::string_view, bool EngineConfig::*>, 8> kFlags{{
+    constexpr std::array<std::pair<std::string_view, bool EngineConfig::*>, 10> kFlags{{
         {"unified_cache", &EngineConfig::unified_cache},
         {"half_mask", &EngineConfig::half_mask},
         {"fused_activation", &EngineConfig::fused_activation},
         {"fused_delta_net", &EngineConfig::fused_delta_net},
         {"embedding_inputs", &EngineConfig::embedding_inputs},
+        {"pipelines", &EngineConfig::pipelines},
         {"copies_all_inputs", &EngineConfig::copies_all_inputs},
+        {"indexed_cache", &EngineConfig::indexed_cache},
         {"rotates_cache", &EngineConfig::rotates_cache},
         {"attention_workspace", &EngineConfig::attention_workspace},
     }};

@@ -13,7 +13,7 @@ namespace cairn::memory {
 struct LlamaCppPlacement {
   int gpus = 1;
   std::vector<int> layers;            // device of each layer, with its cache
-  std::vector<bool> experts_on_host;  // of each layer
+  std::vector<bool> on_host;          // of each tensor of the graph: kept from its device
   int head = 0;                       // device of output norm and head
   bool rows = false;                  // matrices are cut by rows over all devices
   std::vector<double> shares;         // of each GPU, of sum 1
@@ -22,11 +22,13 @@ struct LlamaCppPlacement {
   bool pipeline = false;
 };
 
-/// The rule of --n-gpu-layers, --split-mode, --tensor-split and --n-cpu-moe: the
+/// The rule of --n-gpu-layers, --split-mode, --tensor-split, --n-cpu-moe and
+/// --override-tensor: the
 /// head counts as one more layer; the last n of them go to the GPUs, item i of n to
 /// the first device whose summed share is above i / n (load_tensors,
 /// src/llama-model.cpp; --n-cpu-moe, common/arg.cpp).
-/// Errors: more shares than devices, shares that are not positive.
+/// Errors: not a share for each device, shares that are not positive, a pattern that is
+/// no regular expression.
 Result<LlamaCppPlacement> llama_cpp_placement(const MemoryDemand& demand);
 
 /// Bytes of weights on each device, the host last. Of a tensor with a row that is no
@@ -51,6 +53,9 @@ struct LlamaCppCells {
 /// The cells of a layer's cache. Contexts are rounded up to context_pad(); a windowed layer keeps the window (of every sequence, if they share the cache)
 /// and one ubatch, in multiples of 256 (src/llama-kv-cache-iswa.cpp).
 LlamaCppCells llama_cpp_cells(const AttentionSpec& attention, const MemoryDemand& demand);
+
+/// Bytes of a layer's cache or state.
+Bytes llama_cpp_layer_cache(const MemoryDemand& demand, std::size_t layer);
 
 /// Bytes of caches on each device, the host last.
 std::vector<Bytes> llama_cpp_cache(const MemoryDemand& demand,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "cairn/memory/estimates.h"
@@ -24,7 +25,8 @@ LlamaCppGraph::LlamaCppGraph(const MemoryDemand& demand, const EngineInfo& engin
       engine_(engine),
       spec_(demand.graph->spec),
       config_(demand.config),
-      placement_(placement) {
+      placement_(placement),
+      overrides_(std::ranges::find(placement.on_host, true) != placement.on_host.end()) {
   const std::int64_t context = padded(demand.context, context_pad(config_)) * demand.sequences;
   tokens_ = padded(std::min(config_.ubatch, context), demand.sequences);
   outputs_ = config_.reserve_all_outputs ? tokens_ : std::min(tokens_, demand.sequences);
@@ -33,60 +35,69 @@ LlamaCppGraph::LlamaCppGraph(const MemoryDemand& demand, const EngineInfo& engin
 std::vector<std::int64_t> LlamaCppGraph::reserve() {
   lay_out();
   TensorGraph::Rules rules;
-  if (placement_.pipeline) rules.copies = 4;  // GGML_SCHED_MAX_COPIES
+  if (placement_.pipeline && config_.pipelines) rules.copies = 4;  // GGML_SCHED_MAX_COPIES
   rules.copies_all_inputs = config_.copies_all_inputs;
   // minStorageBufferOffsetAlignment of the drivers of AMD and NVIDIA is 4 to 64.
   if (engine_.id == "llama.cpp-vulkan") rules.gpu_alignment = 64;
   return graph_.reserve(rules);
 }
 
-// Of layers that are alike on a device, the first three show all that a fourth would.
+// Layers that are alike, on one device and after like layers, need the same memory: the
+// first three show all that a fourth would.
 void LlamaCppGraph::lay_out() {
-  inputs();
+  constexpr int kShown = 3;
   struct Kind {
     const LayerSpec* spec;
     int device;
-    bool experts_on_host;
-    int seen;
+    std::vector<TensorRole> kept;
   };
+  inputs();
   std::vector<Kind> kinds;
+  std::map<std::pair<std::size_t, std::size_t>, int> seen;  // by the kind before and its own
+  std::size_t before = 0;
   const auto count = static_cast<std::int32_t>(spec_.layers.size());
   for (std::int32_t i = 0; i < count; ++i) {
-    const bool on_host = placement_.experts_on_host[static_cast<std::size_t>(i)];
+    const std::vector<TensorRole> held = kept(i);
     const auto it = std::ranges::find_if(kinds, [&](const Kind& k) {
-      return k.device == device(i) && k.experts_on_host == on_host && *k.spec == spec(i);
+      return k.device == device(i) && k.kept == held && *k.spec == spec(i);
     });
+    const auto kind = static_cast<std::size_t>(it - kinds.begin());
+    if (it == kinds.end()) kinds.push_back({&spec(i), device(i), held});
     const bool last = i + 1 == count;
-    if (it == kinds.end()) {
-      kinds.push_back({&spec(i), device(i), on_host, 1});
-    } else if (++it->seen > 3 && !last) {
-      continue;
-    }
-    layer(i, last);
+    if (++seen[{before, kind}] <= kShown || last) layer(i, last);
+    before = kind;
   }
   output();
 }
 
-std::int64_t LlamaCppGraph::stored_bytes(std::int32_t layer, TensorRole role) const {
-  for (std::size_t i = 0; i < demand_.graph->tensors.size(); ++i) {
-    const Tensor& t = demand_.graph->tensors[i];
-    if (t.layer == layer && t.role == role && t.owner == role) {
-      return static_cast<std::int64_t>(demand_.weights->bytes(*demand_.graph, i).value());
-    }
-  }
-  return 0;
+std::optional<std::size_t> LlamaCppGraph::stored(std::int32_t layer, TensorRole role) const {
+  const auto& tensors = demand_.graph->tensors;
+  const auto it = std::ranges::find_if(tensors, [&](const Tensor& t) {
+    return t.layer == layer && t.role == role && t.owner == role;
+  });
+  if (it == tensors.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - tensors.begin());
 }
 
 // The bytes count where the weights are copied from the host to a GPU.
 LlamaCppGraph::Id LlamaCppGraph::weights(std::int32_t layer, TensorRole role) {
-  const bool expert = role == TensorRole::expert_gate || role == TensorRole::expert_up ||
-                      role == TensorRole::expert_down;
-  int where = placement_.head;
-  if (layer >= 0) {
-    const auto l = static_cast<std::size_t>(layer);
-    where = expert && placement_.experts_on_host[l] ? placement_.gpus : placement_.layers[l];
+  int where = layer < 0 ? placement_.head : device(layer);
+  if (!overrides_ && where != placement_.gpus) return graph_.weight(0, where);
+  const auto i = stored(layer, role);
+  if (!i) return graph_.weight(0, where);
+  if (placement_.on_host[*i]) where = placement_.gpus;
+  const double bytes = demand_.weights->bytes(*demand_.graph, *i).value();
+  return graph_.weight(where == placement_.gpus ? static_cast<std::int64_t>(bytes) : 0, where);
+}
+
+// Roles of a layer's tensors that are kept from its device.
+std::vector<TensorRole> LlamaCppGraph::kept(std::int32_t layer) const {
+  std::vector<TensorRole> out;
+  for (std::size_t i = 0; overrides_ && i < demand_.graph->tensors.size(); ++i) {
+    const Tensor& t = demand_.graph->tensors[i];
+    if (t.layer == layer && placement_.on_host[i]) out.push_back(t.role);
   }
-  return graph_.weight(where == placement_.gpus ? stored_bytes(layer, role) : 0, where);
+  return out;
 }
 
 LlamaCppGraph::Id LlamaCppGraph::multiply(Id weights, Id x, std::int64_t features,
@@ -150,12 +161,12 @@ const LlamaCppGraph::CacheInputs& LlamaCppGraph::cache_inputs(const AttentionSpe
   if (in) return *in;
   in.emplace();
   const std::int64_t seen = llama_cpp_cells(a, demand_).per_stream * tokens_;
-  in->key_places = graph_.input(kCellIndex * tokens_);
+  if (config_.indexed_cache) in->key_places = graph_.input(kCellIndex * tokens_);
   // Without flash attention V is stored transposed, one place per feature.
   const bool mla = a.kind == AttentionKind::mla;
   const bool transposed = !config_.flash_attention && !mla;
-  in->value_places =
-      graph_.input(kCellIndex * tokens_ * (transposed ? a.kv_heads * a.v_head_dim : 1));
+  const std::int64_t places = transposed ? a.kv_heads * a.v_head_dim : 1;
+  if (config_.indexed_cache) in->value_places = graph_.input(kCellIndex * tokens_ * places);
   const bool half = config_.flash_attention && config_.half_mask;
   in->mask = graph_.input((half ? kHalf : kFloat) * seen);
   if (config_.flash_attention && !half) in->mask = graph_.add({.bytes = kHalf * seen}, {in->mask});

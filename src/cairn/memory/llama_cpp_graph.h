@@ -2,8 +2,7 @@
 // llama.cpp build it, reduced to what memory depends on: which tensors there are,
 // how large, and who reads them. Not for other rooms.
 //
-// Layers that are alike need the same memory, so of a run of like layers on one
-// device two are laid out. Sizes are of 32-bit numbers for U tokens.
+// Layers that are alike need the same memory, so that few of them are laid out. Sizes are of 32-bit numbers for U tokens.
 #pragma once
 
 #include <array>
@@ -85,7 +84,8 @@ class LlamaCppGraph {
 
   const CacheInputs& cache_inputs(const AttentionSpec& a);
   Id weights(std::int32_t layer, TensorRole role);
-  [[nodiscard]] std::int64_t stored_bytes(std::int32_t layer, TensorRole role) const;
+  [[nodiscard]] std::optional<std::size_t> stored(std::int32_t layer, TensorRole role) const;
+  [[nodiscard]] std::vector<TensorRole> kept(std::int32_t layer) const;
   [[nodiscard]] std::int64_t cache_bytes(const AttentionSpec& a, std::int64_t features) const;
   [[nodiscard]] std::int64_t workspace(const AttentionSpec& a) const;
   [[nodiscard]] bool rotates(std::int64_t head_size) const;
@@ -114,6 +114,7 @@ class LlamaCppGraph {
   const ModelSpec& spec_;
   const EngineConfig& config_;
   const LlamaCppPlacement& placement_;
+  bool overrides_;  // some tensors are kept from their devices
   std::int64_t tokens_ = 0;
   std::int64_t outputs_ = 0;
   Id residual_ = kNone;  // what goes from layer to layer

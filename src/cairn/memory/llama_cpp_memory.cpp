@@ -85,7 +85,7 @@ Result<MemoryEstimate> estimate_llama_cpp(const MemoryDemand& demand, const Engi
   out.host_parts = {{"weights", weights[gpus]},
                     {"kv_cache", cache[gpus]},
                     {"compute", compute[gpus]},
-                    {"outputs", llama_cpp_outputs(demand)}};
+                    {"output", llama_cpp_outputs(demand)}};
   for (const MemoryPart& part : out.host_parts) out.host += part.bytes;
   out.kv_tokens = padded(demand.context, context_pad(demand.config)) * demand.sequences;
   out.resident_sequences = to_double(demand.sequences);

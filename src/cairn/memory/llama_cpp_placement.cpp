@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <regex>
 
 #include "cairn/memory/estimates.h"
 #include "cairn/memory/llama_cpp.h"
@@ -18,6 +19,7 @@ constexpr double kHostAlignment = 32;
 
 Result<std::vector<double>> shares_of(const EngineConfig& config, int gpus) {
   std::vector<double> shares(static_cast<std::size_t>(gpus), 1.0);
+  if (config.split == SplitMode::none) std::fill(shares.begin() + 1, shares.end(), 0.0);
   if (!config.tensor_split.empty()) {
     const auto wrong = [&](std::string_view what) {
       return fail(bad_input(std::string(what))
@@ -40,9 +42,42 @@ Result<std::vector<double>> shares_of(const EngineConfig& config, int gpus) {
   return shares;
 }
 
-bool is_expert(TensorRole role) {
-  return role == TensorRole::expert_gate || role == TensorRole::expert_up ||
-         role == TensorRole::expert_down;
+bool is_expert(const Tensor& t) {
+  const auto expert = [](TensorRole role) {
+    return role == TensorRole::expert_gate || role == TensorRole::expert_up ||
+           role == TensorRole::expert_down;
+  };
+  return expert(t.role) || expert(t.owner);
+}
+
+// Patterns are searched in names such as "blk.7.ffn_up_exps.weight".
+Result<std::vector<std::regex>> patterns_of(const EngineConfig& config) {
+  std::vector<std::regex> out;
+  for (const std::string& text : config.host_tensors) {
+    try {
+      out.emplace_back(text);
+    } catch (const std::regex_error&) {
+      return fail(bad_input("not a regular expression").in("override-tensor").got(text));
+    }
+  }
+  return out;
+}
+
+Result<std::vector<bool>> kept_on_host(const MemoryDemand& demand) {
+  CAIRN_TRY(const std::vector<std::regex> patterns, patterns_of(demand.config));
+  std::vector<bool> out(demand.graph->tensors.size(), false);
+  if (patterns.empty() && demand.config.host_expert_layers == 0) return out;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Tensor& t = demand.graph->tensors[i];
+    if (t.layer < 0) continue;
+    const std::string name = fmt::format("blk.{}.{}.{}", t.layer, role_name(t.owner),
+                                         t.role == TensorRole::bias ? "bias" : "weight");
+    out[i] = (is_expert(t) && t.layer < demand.config.host_expert_layers) ||
+             std::ranges::any_of(patterns, [&](const std::regex& pattern) {
+               return std::regex_search(name, pattern);
+             });
+  }
+  return out;
 }
 
 // The token table is read on the host, so it stays there; where it is the head too,
@@ -73,19 +108,17 @@ class Weights {
                           spec.output_head && placement_.head != placement_.gpus;
         if (head) place(placement_.head, i);
       } else {
-        place(home(t), i);
+        place(home(i), i);
       }
     }
     return bytes_;
   }
 
  private:
-  [[nodiscard]] int home(const Tensor& t) const {
-    if (t.layer < 0) return placement_.head;
-    const auto l = static_cast<std::size_t>(t.layer);
-    // Expert overrides match names of experts' tensors, their biases too.
-    const bool expert = is_expert(t.role) || is_expert(t.owner);
-    return expert && placement_.experts_on_host[l] ? placement_.gpus : placement_.layers[l];
+  [[nodiscard]] int home(std::size_t i) const {
+    const Tensor& t = demand_.graph->tensors[i];
+    if (placement_.on_host[i]) return placement_.gpus;
+    return t.layer < 0 ? placement_.head : placement_.layers[static_cast<std::size_t>(t.layer)];
   }
 
   void place(int device, std::size_t i) {
@@ -170,12 +203,13 @@ Result<LlamaCppPlacement> llama_cpp_placement(const MemoryDemand& demand) {
   };
   for (std::int64_t i = 0; i < layers; ++i) {
     out.layers.push_back(device_of(i));
-    out.experts_on_host.push_back(i < config.host_expert_layers);
   }
   out.head = device_of(layers);
   out.rows = config.split == SplitMode::row;
   out.all_on_gpus = on_gpus == items;
-  out.pipeline = out.gpus > 1 && out.all_on_gpus && !out.rows && config.host_expert_layers == 0;
+  CAIRN_TRY(out.on_host, kept_on_host(demand));
+  const bool overrides = config.host_expert_layers > 0 || !config.host_tensors.empty();
+  out.pipeline = out.gpus > 1 && out.all_on_gpus && config.split == SplitMode::layer && !overrides;
   return out;
 }
 
