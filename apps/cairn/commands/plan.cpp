@@ -42,6 +42,12 @@ std::string_view word_for(Objective objective) {
   return msg("cards and electricity, per year at a rate, else per token");
 }
 
+void write_counts(JsonWriter& json, const SearchCounts& counts) {
+  json.key("candidates").begin_object().field("considered", counts.considered);
+  json.field("too_large", counts.too_large).field("excluded", counts.excluded);
+  json.field("dominated", counts.dominated).end_object();
+}
+
 // Options given on the command line take precedence over the file.
 Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge, PlanFile& plan) {
   Workload& w = plan.request.workload;
@@ -142,7 +148,9 @@ void write(const Plan& plan, const std::string& model, const PlanRequest& reques
     json.begin_object().field("constraint", r.constraint).field("from", r.from).field("to", r.to);
     json.field("unit", r.unit).field("accelerator", r.accelerator).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  write_counts(json, plan.counts);
+  json.end_object();
   context.console.out(json.text());
 }
 

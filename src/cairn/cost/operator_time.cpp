@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace cairn {
 namespace {
@@ -12,6 +14,7 @@ double smooth_max(double a, double b) {
   const double top = std::max(a, b);
   if (top <= 0 || !std::isfinite(top)) return top;
   const double r = std::min(a, b) / top;
+  if (r < 1e-4) return top;  // r^4 is lost beside 1
   return top * std::sqrt(std::sqrt(1 + r * r * r * r));
 }
 
@@ -35,15 +38,15 @@ struct Work {
 
 // Matrices read and bytes moved by a linear operator: each weight loaded and unpacked
 // once, the activations in and out.
-Work linear_work(const Operator& op, const TensorType& type, const Step& step, const DeviceModel& d,
-                 double matrices) {
+Work linear_work(const Operator& op, const TensorType& type, const TypeKernels& kernels,
+                 const Step& step, const DeviceModel& d, double matrices) {
   Work w;
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
   const auto in = static_cast<double>(op.input);
   const auto out = static_cast<double>(op.output);
   w.flops = flops(op, step);
   w.bytes = matrices * type.bytes(out, in) + Bytes(tokens * (in + out) * d.activation_bytes);
-  w.unpack_operations = matrices * out * in * d.kernels.unpack(type.name);
+  w.unpack_operations = matrices * out * in * kernels.unpack;
   return w;
 }
 
@@ -73,14 +76,14 @@ Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& s
 // A matrix-vector kernel unpacks for every token. Engines take it up to a number of
 // tokens that was chosen where the matrix kernel becomes faster; where the matrix
 // kernel is faster before, by these parameters, it is taken there.
-OperatorTime linear_kernel(const Operator& op, const TensorType& type, const Step& step,
+OperatorTime linear_kernel(const Operator& op, const TypeKernels& kernels, const Step& step,
                            const DeviceModel& d, double matrices, Seconds load, Seconds unpack) {
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
   const double per_matrix =
       tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices);
   OperatorTime vector;
   vector.unpack = unpack * std::max(1.0, per_matrix);
-  const MatmulPath* path = d.kernels.path(type.name, per_matrix);
+  const MatmulPath* path = kernels.path(per_matrix);
   if (path == nullptr) return vector;
   OperatorTime matrix;
   matrix.unpack = unpack;
@@ -148,7 +151,9 @@ FlopsPerSecond DeviceModel::peak(ComputeType type) const {
 double tile_utilisation(double rows, double tokens, double inner, const MatmulPath& path, int units,
                         bool spread) {
   // Kernels come in narrower token tiles for small batches, down to 16.
-  const double narrow = std::exp2(std::ceil(std::log2(std::max(1.0, tokens))));
+  constexpr double kMostTokens = 1e15;
+  const auto whole = static_cast<std::uint64_t>(std::ceil(std::clamp(tokens, 1.0, kMostTokens)));
+  const auto narrow = static_cast<double>(std::bit_ceil(whole));
   const double tile_tokens =
       std::min(path.tile_tokens, std::max(kSmallestTile, spread ? tokens : narrow));
   const double tiles_r = std::ceil(rows / path.tile_rows);
@@ -166,8 +171,35 @@ double tile_utilisation(double rows, double tokens, double inner, const MatmulPa
   return padding * slots / (slots + 0.5 * units);
 }
 
+TypeKernels TypeKernels::of(const KernelParameters& kernels, std::string_view type) {
+  TypeKernels out;
+  out.unpack = kernels.unpack(type);
+  for (const std::string_view wanted : {type, std::string_view("*")}) {
+    for (const KernelParameters::TypedPath& typed : kernels.paths) {
+      if (std::ranges::find(typed.types, wanted) == typed.types.end()) continue;
+      out.paths.push_back(&typed.path);
+    }
+  }
+  return out;
+}
+
+const MatmulPath* TypeKernels::path(double tokens) const {
+  for (const MatmulPath* p : paths) {
+    if (tokens <= p->max_tokens) return p;
+  }
+  return nullptr;
+}
+
 OperatorTime time_operator(const Operator& op, const TensorType* type, const TensorType& kv,
                            const Step& step, const DeviceModel& d, Bytes resident) {
+  const TypeKernels kernels =
+      type != nullptr ? TypeKernels::of(d.kernels, type->name) : TypeKernels{};
+  return time_operator(op, type, kernels, kv, step, d, resident);
+}
+
+OperatorTime time_operator(const Operator& op, const TensorType* type, const TypeKernels& kernels,
+                           const TensorType& kv, const Step& step, const DeviceModel& d,
+                           Bytes resident) {
   OperatorTime t;
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
   const KernelParameters& k = d.kernels;
@@ -186,8 +218,9 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Ten
               ? expected_experts(static_cast<double>(op.experts),
                                  static_cast<double>(op.experts_per_token), tokens)
               : 1.0;
-      work = linear_work(op, *type, step, d, matrices);
-      t = linear_kernel(op, *type, step, d, matrices, work.bytes / (bandwidth * memory_efficiency),
+      work = linear_work(op, *type, kernels, step, d, matrices);
+      t = linear_kernel(op, kernels, step, d, matrices,
+                        work.bytes / (bandwidth * memory_efficiency),
                         Flops(work.unpack_operations) /
                             (d.peak(ComputeType::f32_vector) * k.vector_efficiency.value));
       break;

@@ -18,6 +18,9 @@
 // one of them, one term alone is itself.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "cairn/base/units.h"
 #include "cairn/cost/kernel_parameters.h"
 #include "cairn/hardware/accelerator.h"
@@ -53,11 +56,24 @@ struct DeviceModel {
   [[nodiscard]] FlopsPerSecond peak(ComputeType type) const;
 };
 
+/// What the kernels' parameters say of one storage type, looked up once.
+struct TypeKernels {
+  double unpack = 0;                     // vector operations a weight
+  std::vector<const MatmulPath*> paths;  // in the order in which they are taken
+  static TypeKernels of(const KernelParameters& kernels, std::string_view type);
+  /// As KernelParameters::path.
+  [[nodiscard]] const MatmulPath* path(double tokens) const;
+};
+
 /// `type` is the storage type of the operator's weight (null without one), `kv`
 /// that of the cache. `resident` is what the whole step streams from memory: if it
 /// fits the last-level cache, the cache serves a part.
 OperatorTime time_operator(const Operator& op, const TensorType* type, const TensorType& kv,
                            const Step& step, const DeviceModel& device, Bytes resident);
+/// The same where `kernels`, those of the type, are at hand.
+OperatorTime time_operator(const Operator& op, const TensorType* type, const TypeKernels& kernels,
+                           const TensorType& kv, const Step& step, const DeviceModel& device,
+                           Bytes resident);
 
 /// Share of the tile slots that a product of `rows` output features by `tokens`
 /// fills with useful work on `units` compute units: padding of the last tile in

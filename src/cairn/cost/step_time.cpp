@@ -62,7 +62,21 @@ auto signature(const OperatorGroup& g) {
                     r.key_heads, r.key_dim, r.value_dim, std::string_view(g.name));
 }
 
-// Products whose inner dimension tensor parallelism divides: an all-reduce follows.
+// Weights that one step reads on this device, all experts included.
+bool streams(OperatorKind kind) {
+  return kind == OperatorKind::linear || kind == OperatorKind::expert_linear ||
+         kind == OperatorKind::router;
+}
+
+}  // namespace
+
+std::string_view name_of(TimeClass c) {
+  constexpr std::array<std::string_view, kTimeClasses> kNames{
+      "attention_projections", "attention", "dense_ffn", "experts", "head", "other",
+      "communication",         "host"};
+  return kNames[static_cast<std::size_t>(c)];
+}
+
 // Shared and routed experts are summed before theirs.
 bool sums_over_ranks(TensorRole role) {
   switch (role) {
@@ -80,21 +94,6 @@ bool sums_over_ranks(TensorRole role) {
   }
 }
 
-// Weights that one step reads on this device, all experts included.
-bool streams(OperatorKind kind) {
-  return kind == OperatorKind::linear || kind == OperatorKind::expert_linear ||
-         kind == OperatorKind::router;
-}
-
-}  // namespace
-
-std::string_view name_of(TimeClass c) {
-  constexpr std::array<std::string_view, kTimeClasses> kNames{
-      "attention_projections", "attention", "dense_ffn", "experts", "head", "other",
-      "communication",         "host"};
-  return kNames[static_cast<std::size_t>(c)];
-}
-
 StepTime& StepTime::operator+=(const StepTime& o) {
   total += o.total;
   for (std::size_t i = 0; i < kTimeClasses; ++i) by_class[i] += o.by_class[i];
@@ -106,16 +105,13 @@ StepTime& StepTime::operator+=(const StepTime& o) {
   return *this;
 }
 
-StepModel::StepModel(const Graph& graph, const BoundWeights& weights, const KvFormat& kv,
-                     const Layout& layout, const Share& share, DeviceModel device,
-                     CollectiveModel links)
-    : device_(std::move(device)),
-      links_(std::move(links)),
-      kv_(kv),
-      layout_(layout),
-      share_(share),
-      hidden_(static_cast<double>(graph.spec.hidden)),
-      vocabulary_(static_cast<double>(graph.spec.vocabulary)) {
+StepShape StepShape::of(const Graph& graph, const BoundWeights& weights, const Layout& layout,
+                        const Share& share) {
+  StepShape out;
+  out.layout = layout;
+  out.share = share;
+  out.hidden = static_cast<double>(graph.spec.hidden);
+  out.vocabulary = static_cast<double>(graph.spec.vocabulary);
   for (const Operator& op : graph.operators) {
     if (!runs(op, graph, share)) continue;
     OperatorGroup group;
@@ -129,47 +125,84 @@ StepModel::StepModel(const Graph& graph, const BoundWeights& weights, const KvFo
     group.name = name_for(op, tensor);
     group.time_class = class_of(op, tensor);
     if (streams(op.kind) && group.type != nullptr) {
-      weight_bytes_ += static_cast<double>(group.op.experts) *
-                       group.type->bytes(static_cast<double>(group.op.output),
-                                         static_cast<double>(group.op.input));
+      out.weight_bytes += static_cast<double>(group.op.experts) *
+                          group.type->bytes(static_cast<double>(group.op.output),
+                                            static_cast<double>(group.op.input));
     }
-    if (tensor != nullptr && sums_over_ranks(tensor->role)) all_reduces_ += 1;
-    if (op.kind == OperatorKind::router) expert_layers_ += 1;
-    const auto it = std::ranges::find_if(groups_, [&group](const OperatorGroup& other) {
+    if (tensor != nullptr && sums_over_ranks(tensor->role)) out.all_reduces += 1;
+    if (op.kind == OperatorKind::router) out.expert_layers += 1;
+    const auto it = std::ranges::find_if(out.groups, [&group](const OperatorGroup& other) {
       return signature(other) == signature(group);
     });
-    if (it != groups_.end()) {
+    if (it != out.groups.end()) {
       it->count += 1;
     } else {
-      groups_.push_back(std::move(group));
+      out.groups.push_back(std::move(group));
     }
+  }
+  return out;
+}
+
+bool StepShape::like(const StepShape& o) const {
+  if (share.head != o.share.head || share.tp != o.share.tp || share.ep != o.share.ep) return false;
+  if (layout.pp != o.layout.pp || all_reduces != o.all_reduces) return false;
+  if (expert_layers != o.expert_layers || weight_bytes != o.weight_bytes) return false;
+  return std::ranges::equal(groups, o.groups, [](const OperatorGroup& a, const OperatorGroup& b) {
+    return a.count == b.count && signature(a) == signature(b);
+  });
+}
+
+Result<StepShapes> shapes_of(const Graph& graph, const BoundWeights& weights,
+                             const Layout& layout) {
+  CAIRN_TRY(const std::vector<Share> shares, divide(graph, layout));
+  StepShapes out;
+  for (const Share& share : shares) {
+    auto shape = std::make_shared<const StepShape>(StepShape::of(graph, weights, layout, share));
+    const auto known =
+        std::ranges::find_if(out, [&](const auto& other) { return other->like(*shape); });
+    out.push_back(known != out.end() ? *known : std::move(shape));
+  }
+  return out;
+}
+
+StepModel::StepModel(std::shared_ptr<const StepShape> shape, const KvFormat& kv,
+                     std::shared_ptr<const DeviceModel> device, CollectiveModel links)
+    : shape_(std::move(shape)), device_(std::move(device)), links_(std::move(links)), kv_(kv) {
+  kernels_.reserve(shape_->groups.size());
+  for (const OperatorGroup& g : shape_->groups) {
+    kernels_.push_back(g.type != nullptr ? TypeKernels::of(device_->kernels, g.type->name)
+                                         : TypeKernels{});
   }
 }
 
 Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
   Seconds total{};
   const double tokens = step.tokens();
-  const Bytes activations(tokens * hidden_ * device_.activation_bytes);
-  if (share_.tp > 1) {
-    total += all_reduces_ * links_.all_reduce(activations, share_.tp);
-    if (share_.head) {
-      total += links_.all_gather(Bytes(step.output_tokens * vocabulary_ * device_.activation_bytes),
-                                 share_.tp);
+  const StepShape& shape = *shape_;
+  const Share& share = shape.share;
+  const double element = device_->activation_bytes;
+  const Bytes activations(tokens * shape.hidden * element);
+  if (share.tp > 1) {
+    total += shape.all_reduces * links_.all_reduce(activations, share.tp);
+    if (share.head) {
+      total += links_.all_gather(Bytes(step.output_tokens * shape.vocabulary * element), share.tp);
     }
-    fixed += all_reduces_ * links_.latency();
+    fixed += shape.all_reduces * links_.latency();
   }
-  if (share_.ep > share_.tp) {
-    total += 2 * expert_layers_ * links_.all_to_all(activations, share_.ep);
-    fixed += 2 * expert_layers_ * links_.latency();
+  if (share.ep > share.tp) {
+    total += 2 * shape.expert_layers * links_.all_to_all(activations, share.ep);
+    fixed += 2 * shape.expert_layers * links_.latency();
   }
-  if (layout_.pp > 1 && !share_.head) total += links_.send(activations);
+  if (shape.layout.pp > 1 && !share.head) total += links_.send(activations);
   return total;
 }
 
 StepTime StepModel::time(const Step& step) const {
   StepTime out;
-  for (const OperatorGroup& g : groups_) {
-    const OperatorTime t = time_operator(g.op, g.type, *kv_.type, step, device_, weight_bytes_);
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    const OperatorGroup& g = shape_->groups[i];
+    const OperatorTime t =
+        time_operator(g.op, g.type, kernels_[i], *kv_.type, step, *device_, shape_->weight_bytes);
     const Seconds all = t.total * g.count;
     out.total += all;
     out.by_class[static_cast<std::size_t>(g.time_class)] += all;
@@ -181,7 +214,7 @@ StepTime StepModel::time(const Step& step) const {
     out.bytes += t.bytes * g.count;
   }
   const Seconds wires = communication(step, out.fixed);
-  const KernelParameters& k = device_.kernels;
+  const KernelParameters& k = device_->kernels;
   const Seconds host = Seconds(k.step.value + k.sequence.value * step.sequences);
   out.by_class[static_cast<std::size_t>(TimeClass::communication)] += wires;
   out.by_class[static_cast<std::size_t>(TimeClass::host)] += host;
@@ -192,9 +225,11 @@ StepTime StepModel::time(const Step& step) const {
 
 std::vector<GroupTime> StepModel::explain(const Step& step) const {
   std::vector<GroupTime> out;
-  out.reserve(groups_.size());
-  for (const OperatorGroup& g : groups_) {
-    out.push_back({&g, time_operator(g.op, g.type, *kv_.type, step, device_, weight_bytes_)});
+  out.reserve(kernels_.size());
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    const OperatorGroup& g = shape_->groups[i];
+    out.push_back({&g, time_operator(g.op, g.type, kernels_[i], *kv_.type, step, *device_,
+                                     shape_->weight_bytes)});
   }
   return out;
 }

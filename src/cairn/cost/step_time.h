@@ -2,12 +2,13 @@
 // share, one after the other, the collectives between devices, and the host's
 // fixed costs.
 //
-// A StepModel is built once for a deployment. It merges operators that differ in
-// nothing (the layers of a model), so that a step of an 80-layer model costs a
-// dozen evaluations.
+// A StepShape merges operators that differ in nothing (the layers of a model), so that
+// a step of an 80-layer model costs a dozen evaluations; it is built once for a model,
+// weight format and layout. A StepModel is that shape on a device.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ enum class TimeClass : std::uint8_t {
 constexpr std::size_t kTimeClasses = 8;
 /// As in JSON: "attention_projections", "dense_ffn" ...
 std::string_view name_of(TimeClass c);
+
+/// Matrices whose inner dimension tensor parallelism divides: an all-reduce follows.
+bool sums_over_ranks(TensorRole role);
 
 struct StepTime {
   Seconds total{};
@@ -62,33 +66,49 @@ struct GroupTime {
   OperatorTime time;  // of one operator
 };
 
+/// What one device of a layout computes in a step, whatever the device is.
+struct StepShape {
+  std::vector<OperatorGroup> groups;
+  Layout layout;
+  Share share;
+  double hidden = 0;
+  double all_reduces = 0;  // per step on this device
+  double expert_layers = 0;
+  double vocabulary = 0;
+  Bytes weight_bytes{};  // that a step streams from memory apart from the KV cache
+
+  static StepShape of(const Graph& graph, const BoundWeights& weights, const Layout& layout,
+                      const Share& share);
+  /// Takes the same time on the same device.
+  [[nodiscard]] bool like(const StepShape& other) const;
+};
+
+/// The shapes of the stages of a layout, one entry a stage; like stages share theirs.
+using StepShapes = std::vector<std::shared_ptr<const StepShape>>;
+Result<StepShapes> shapes_of(const Graph& graph, const BoundWeights& weights, const Layout& layout);
+
 class StepModel {
  public:
-  StepModel(const Graph& graph, const BoundWeights& weights, const KvFormat& kv,
-            const Layout& layout, const Share& share, DeviceModel device, CollectiveModel links);
+  StepModel(std::shared_ptr<const StepShape> shape, const KvFormat& kv,
+            std::shared_ptr<const DeviceModel> device, CollectiveModel links);
 
   /// The time of a step in which every sequence is in the same state.
   [[nodiscard]] StepTime time(const Step& step) const;
   /// The same, operator by operator.
   [[nodiscard]] std::vector<GroupTime> explain(const Step& step) const;
   /// Bytes that a step streams from memory apart from the KV cache.
-  [[nodiscard]] Bytes weight_bytes() const { return weight_bytes_; }
-  [[nodiscard]] const DeviceModel& device() const { return device_; }
+  [[nodiscard]] Bytes weight_bytes() const { return shape_->weight_bytes; }
+  [[nodiscard]] const DeviceModel& device() const { return *device_; }
+  [[nodiscard]] const StepShape& shape() const { return *shape_; }
 
  private:
   [[nodiscard]] Seconds communication(const Step& step, Seconds& fixed) const;
 
-  std::vector<OperatorGroup> groups_;
-  DeviceModel device_;
+  std::shared_ptr<const StepShape> shape_;
+  std::shared_ptr<const DeviceModel> device_;
+  std::vector<TypeKernels> kernels_;  // one a group; they point into device_
   CollectiveModel links_;
   KvFormat kv_;
-  Layout layout_;
-  Share share_;
-  double hidden_ = 0;
-  double all_reduces_ = 0;  // per step on this device
-  double expert_layers_ = 0;
-  double vocabulary_ = 0;
-  Bytes weight_bytes_{};
 };
 
 }  // namespace cairn

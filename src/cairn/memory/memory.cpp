@@ -37,11 +37,35 @@ Result<bool> resident(const MemoryDemand& demand, const EngineInfo& engine,
   return estimate.fits && estimate.resident_sequences >= to_double(demand.sequences);
 }
 
-// The largest n in [0, limit] for which `holds` is true; it is true below some n.
+// Where the number of sequences that fit will be found, from the memory of one and of
+// two: a pool says it, and what is allocated for all grows in proportion.
+std::int64_t expected_batch(const MemoryEstimate& one, const MemoryEstimate& two,
+                            std::int64_t limit) {
+  double most = to_double(limit);
+  if (one.resident_sequences > 1) most = std::min(most, one.resident_sequences);
+  for (std::size_t i = 0; i < one.devices.size() && i < two.devices.size(); ++i) {
+    const Bytes each = two.devices[i].total - one.devices[i].total;
+    const Bytes left = one.devices[i].capacity - one.devices[i].total;
+    if (each > Bytes(0)) most = std::min(most, 1 + left / each);
+  }
+  return static_cast<std::int64_t>(std::clamp(most, 1.0, to_double(limit)));
+}
+
+// The largest n in [0, limit] for which `holds` is true; it is true below some n, which
+// is looked for around `guess` first.
 template <class Holds>
-Result<std::int64_t> largest(std::int64_t limit, Holds holds) {
+Result<std::int64_t> largest(std::int64_t limit, Holds holds, std::int64_t guess = 0) {
   std::int64_t low = 0;
   std::int64_t high = limit;
+  for (std::int64_t step = 1; guess > 0 && low < high; step *= 4) {
+    const std::int64_t n = std::clamp(guess, low + 1, high);
+    CAIRN_TRY(const bool ok, holds(n));
+    (ok ? low : high) = ok ? n : n - 1;
+    // Both ends are near each other once they come from both sides.
+    if (ok ? high < limit : low > 0) break;
+    guess = ok ? n + step : n - step;
+    if (guess < 1) break;
+  }
   while (low < high) {
     const std::int64_t middle = low + (high - low + 1) / 2;
     CAIRN_TRY(const bool ok, holds(middle));
@@ -127,10 +151,20 @@ Result<std::int64_t> largest_context(MemoryDemand demand, const EngineInfo& engi
 
 Result<std::int64_t> largest_batch(MemoryDemand demand, const EngineInfo& engine,
                                    const Accelerator& accelerator, std::int64_t limit) {
-  return memory::largest(limit, [&](std::int64_t sequences) {
+  std::int64_t guess = 0;
+  if (limit > 2) {
+    demand.sequences = 1;
+    CAIRN_TRY(const MemoryEstimate one, estimate_memory(demand, engine, accelerator));
+    if (!one.fits || one.resident_sequences < 1) return 0;
+    demand.sequences = 2;
+    CAIRN_TRY(const MemoryEstimate two, estimate_memory(demand, engine, accelerator));
+    guess = memory::expected_batch(one, two, limit);
+  }
+  const auto holds = [&](std::int64_t sequences) {
     demand.sequences = sequences;
     return memory::resident(demand, engine, accelerator);
-  });
+  };
+  return memory::largest(limit, holds, guess);
 }
 
 }  // namespace cairn

@@ -1,9 +1,12 @@
-// Plan: the search over hardware x count x layout x format x engine for a
-// workload under constraints, ranked, with the reasons for what was left out.
+// Plan: the search over hardware x engine x weight format x KV format x split x
+// number of replicas for a workload under constraints, ranked, with the reasons for
+// what was left out.
 //
-// For each accelerator, engine, weight format and split the search finds the
-// largest load per replica that keeps the latency limits and fits the memory,
-// takes as many replicas as the workload needs, and predicts that deployment.
+// A candidate is a variant (plan/space.h) on a number of replicas. Which of those on one
+// accelerator with one engine is the best is found by branch and bound: memory first,
+// then bounds of time and cost that no evaluation can beat (plan/bounds.h). What remains
+// is evaluated with the same functions that `predict` uses. The outcome is that of
+// evaluating every candidate, and the same on any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +37,11 @@ struct Constraints {
   std::optional<double> power_w;  // board power of all cards, at most; unknown power is too much
   std::vector<std::pair<std::string, std::int64_t>> owned;  // accelerator id, cards
   std::string vendor;                                       // empty: any
-  std::vector<std::string> accelerators;                    // empty: the whole catalogue
-  std::vector<std::string> engines;                         // empty: all
-  std::vector<std::string> formats;                         // empty: the engine's usual ones
-  std::string kv;                                           // empty: the engine's reference
+  /// Empty: what is sold, and what is owned.
+  std::vector<std::string> accelerators;
+  std::vector<std::string> engines;  // empty: all
+  std::vector<std::string> formats;  // empty: the engine's usual ones
+  std::string kv;                    // empty: the usual ones
   std::int64_t max_cards = 64;
   bool announced = false;  // consider announced hardware that is not named
 };
@@ -50,6 +54,10 @@ struct PlanRequest {
   /// else by cost.
   std::optional<Objective> objective;
   std::size_t top = 10;
+  /// Evaluate every candidate instead of leaving out those that bounds exclude: the
+  /// same plan, slowly. For tests.
+  bool exhaustive = false;
+  unsigned threads = 0;  // 0: as many as the machine has, at most 8
 };
 
 struct Candidate {
@@ -59,6 +67,27 @@ struct Candidate {
   std::optional<double> price;        // of the cards to buy, in terms.currency
   std::optional<double> yearly_cost;  // amortisation and electricity, in terms.currency
   bool pareto = false;  // no other is better in cost, latency, throughput and energy at once
+};
+
+/// What became of the candidates. The four parts add up to `considered`.
+struct SearchCounts {
+  std::int64_t considered = 0;
+  std::int64_t too_large = 0;  // their memory does not hold the model with one request
+  std::int64_t excluded = 0;   // a bound shows that they break a limit
+  std::int64_t dominated = 0;  // a bound shows that another is better
+  std::int64_t evaluated = 0;  // predicted at their operating point
+
+  SearchCounts& operator+=(const SearchCounts& o);
+  friend bool operator==(const SearchCounts&, const SearchCounts&) = default;
+};
+
+/// Two engines on the same accelerator.
+struct Contest {
+  std::string accelerator;
+  std::string better;
+  std::string other;
+  /// The other's value over the better one's in what is ranked by; above 1.
+  double ratio = 1;
 };
 
 /// Why an accelerator has no place in the ranking: the nearest it came.
@@ -85,7 +114,9 @@ struct Plan {
   std::vector<Candidate> ranked;        // best first, one per accelerator, engine and count
   std::vector<Rejection> rejections;    // one per accelerator that is not ranked
   std::vector<Relaxation> relaxations;  // only where nothing is ranked
-  std::int64_t evaluated = 0;           // deployments predicted
+  std::vector<Contest> contests;        // of the accelerators in `ranked`, in its order
+  SearchCounts counts;
+  std::int64_t evaluated = 0;  // of the counts
 };
 
 /// What the request is ranked by.

@@ -86,6 +86,7 @@ Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentReque
                                                : r.weights;
   const WeightFormatInfo* info = knowledge.weight_formats.find(name);
   if (info != nullptr) CAIRN_CHECK(check_format(*r.engine, *info, *r.accelerator));
+  if (r.bound != nullptr) return *r.bound;
   if (as_stored) return *model.stored;
   return knowledge.weight_formats.bind(*model.graph, name);
 }
@@ -154,6 +155,11 @@ std::string default_format(const ModelInput& model, const EngineInfo& engine) {
   // Where a configuration says nothing, engines load 16 bits a weight.
   const std::string& published = model.graph->spec.published_format;
   return published.empty() ? "bf16" : published;
+}
+
+Result<KvFormat> find_kv_format(std::string_view name, const EngineInfo& engine,
+                                const Knowledge& knowledge) {
+  return find_kv(name, engine, knowledge);
 }
 
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,

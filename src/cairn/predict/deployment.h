@@ -42,7 +42,9 @@ struct DeploymentRequest {
   const Accelerator* accelerator = nullptr;
   const EngineInfo* engine = nullptr;
   std::string weights;  // weight format; empty: the file's or the published one
-  std::string kv;       // empty: the engine's reference
+  /// The weights in that format, where a search has bound them before; else null.
+  const BoundWeights* bound = nullptr;
+  std::string kv;  // empty: the engine's reference
   Layout layout;
   std::optional<std::int64_t> ubatch;
   std::optional<bool> flash_attention;
@@ -69,6 +71,11 @@ struct Deployment {
 /// does not read the format, a layout that the engine or the model does not have.
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
                            const Knowledge& knowledge);
+
+/// A format of the KV cache by a name that the engine has for it; unsupported where it
+/// has none.
+Result<KvFormat> find_kv_format(std::string_view name, const EngineInfo& engine,
+                                const Knowledge& knowledge);
 
 /// What the devices of one replica are to hold.
 MemoryDemand memory_demand(const Deployment& deployment, std::int64_t context,

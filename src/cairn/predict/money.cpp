@@ -1,18 +1,43 @@
 #include "cairn/predict/money.h"
 
+#include <limits>
+
 namespace cairn {
 namespace {
 
 constexpr double kHoursPerYear = 8766;  // 365.25 days
+constexpr double kWattsPerKilowatt = 1000;
 
-Result<double> electricity(const CostTerms& terms, const PriceBook& prices) {
+void add_electricity(CostFigures& m, const PowerEstimate& power, double devices, double per_kwh,
+                     double tokens_per_hour, const CostTerms& t) {
+  const double scale = devices * t.pue / kWattsPerKilowatt;
+  const double load = power.load.value() * scale;  // kW
+  const double idle = power.idle.value() * scale;
+  m.energy_per_hour = load * per_kwh;
+  m.kwh_per_year = kHoursPerYear * (t.utilisation * load + (1 - t.utilisation) * idle);
+  m.energy_per_year = *m.kwh_per_year * per_kwh;
+  if (!t.co2_g_per_kwh) return;
+  m.co2_kg_per_year = *m.kwh_per_year * *t.co2_g_per_kwh / 1000;
+  const double tokens_per_year = tokens_per_hour * kHoursPerYear * t.utilisation;
+  if (tokens_per_year > 0) {
+    m.co2_g_per_mtok = *m.co2_kg_per_year * 1000 / tokens_per_year * 1e6;
+  }
+}
+
+}  // namespace
+
+Result<double> electricity_price(const CostTerms& terms, const PriceBook& prices) {
   if (terms.electricity_per_kwh > 0) return terms.electricity_per_kwh;
   const Electricity* world = prices.default_electricity();
   if (world == nullptr) return fail(not_found("no electricity price in the data"));
   return prices.convert(world->usd_per_kwh, "USD", terms.currency);
 }
 
-}  // namespace
+std::optional<double> owned_per_year(double price, const CostFigures& figures,
+                                     const CostTerms& terms) {
+  if (!figures.energy_per_year) return std::nullopt;
+  return price / terms.amortisation_years + *figures.energy_per_year;
+}
 
 Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEstimate>& power,
                                 double output_tokens_per_s, const CostTerms& terms,
@@ -21,9 +46,8 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
   m.currency = terms.currency;
   const double devices = d.layout.devices();
   const auto cards = static_cast<double>(d.accelerator->cards(d.layout.devices()));
-  const auto per_mtok = [&](double per_hour) {
-    return per_hour / (output_tokens_per_s * 3600) * 1e6;
-  };
+  const double hours = kHoursPerYear * terms.utilisation;
+  const double tokens_per_hour = output_tokens_per_s * 3600;
   m.purchase_price = prices.purchase(d.accelerator->id);
   m.rental_price = prices.rental(d.accelerator->id);
   if (m.purchase_price) {
@@ -32,20 +56,24 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
     m.purchase = each * cards;
   }
   if (power) {
-    CAIRN_TRY(const double per_kwh, electricity(terms, prices));
-    m.energy_per_hour = power->load.value() / 1000 * devices * terms.pue * per_kwh;
+    CAIRN_TRY(const double per_kwh, electricity_price(terms, prices));
+    add_electricity(m, *power, devices, per_kwh, tokens_per_hour, terms);
   }
-  if (m.purchase && m.energy_per_hour) {
-    const double capital =
-        *m.purchase / (terms.amortisation_years * kHoursPerYear * terms.utilisation);
-    m.owned_per_hour = capital + *m.energy_per_hour;
-    if (output_tokens_per_s > 0) m.owned_per_mtok = per_mtok(*m.owned_per_hour);
-  }
+  if (m.purchase) m.owned_per_year = owned_per_year(*m.purchase, m, terms);
+  if (m.owned_per_year) m.owned_per_hour = *m.owned_per_year / hours;
   if (m.rental_price) {
     CAIRN_TRY(const double each,
               prices.convert(m.rental_price->amount, m.rental_price->currency, terms.currency));
     m.rented_per_hour = each * cards;
-    if (output_tokens_per_s > 0) m.rented_per_mtok = per_mtok(*m.rented_per_hour);
+    m.rented_per_year = *m.rented_per_hour * hours;
+  }
+  if (m.purchase && m.energy_per_year && m.rented_per_year) {
+    const double saved = *m.rented_per_year - *m.energy_per_year;
+    m.break_even_years = saved > 0 ? *m.purchase / saved : std::numeric_limits<double>::infinity();
+  }
+  if (tokens_per_hour > 0) {
+    if (m.owned_per_hour) m.owned_per_mtok = *m.owned_per_hour / tokens_per_hour * 1e6;
+    if (m.rented_per_hour) m.rented_per_mtok = *m.rented_per_hour / tokens_per_hour * 1e6;
   }
   return m;
 }

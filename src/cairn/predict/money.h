@@ -1,9 +1,15 @@
 // What a deployment costs: bought and amortised with its electricity, or rented.
 //
+//   Y = 8766 hours of a year, u = share of them in which the cards work
 //   cards           = devices / devices per card, rounded up
-//   owned per hour  = price / (years * 8766 h * utilisation)
-//                     + kW * PUE * price per kWh
+//   kWh per year    = Y (u load + (1 - u) idle) / 1000 * PUE, of all devices; cards that
+//                     do not work stay on
+//   owned per year  = price / years + kWh per year * price per kWh
+//   owned per hour  = owned per year / (Y u), of work
+//   rented per year = rent per hour * Y u: nothing is rented that does not work
+//   break-even      = price / (rented per year - electricity per year) years
 //   per million     = per hour / (output tokens/s * 3600) * 1e6
+//   CO2             = kWh * grams per kWh
 #pragma once
 
 #include <optional>
@@ -19,5 +25,13 @@ Result<CostFigures> count_money(const Deployment& deployment,
                                 const std::optional<PowerEstimate>& power,
                                 double output_tokens_per_s, const CostTerms& terms,
                                 const PriceBook& prices);
+
+/// A year with these figures' electricity where the purchase costs `price`, as that of
+/// the cards that are not owned yet.
+std::optional<double> owned_per_year(double price, const CostFigures& figures,
+                                     const CostTerms& terms);
+
+/// Price of a kilowatt-hour in the currency of the terms.
+Result<double> electricity_price(const CostTerms& terms, const PriceBook& prices);
 
 }  // namespace cairn

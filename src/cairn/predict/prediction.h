@@ -42,18 +42,28 @@ struct Metric {
 struct CostTerms {
   std::string currency = "USD";
   double amortisation_years = 3;
-  double utilisation = 0.5;        // share of the time that the cards serve at this load
-  double electricity_per_kwh = 0;  // in `currency`; 0: the catalogue's world average
-  double pue = 1.0;                // power usage effectiveness of the room
+  double utilisation = 0.5;             // share of the time that the cards serve at this load
+  double electricity_per_kwh = 0;       // in `currency`; 0: the catalogue's world average
+  double pue = 1.0;                     // power usage effectiveness of the room
+  std::optional<double> co2_g_per_kwh;  // of the electricity; nothing: not counted
 };
 
 struct CostFigures {
   std::optional<double> purchase;         // all cards, in the currency
   std::optional<double> energy_per_hour;  // electricity under load
-  std::optional<double> owned_per_hour;   // amortised cards and electricity
+  std::optional<double> energy_per_year;  // under load and idle
+  std::optional<double> kwh_per_year;     // the same, of the room
+  std::optional<double> owned_per_hour;   // amortised cards and electricity, per hour of work
   std::optional<double> rented_per_hour;  // all cards
   std::optional<double> owned_per_mtok;   // per million output tokens
   std::optional<double> rented_per_mtok;
+  std::optional<double> owned_per_year;
+  std::optional<double> rented_per_year;  // for the hours of work
+  /// Years after which purchase and electricity have cost less than the rent; nothing
+  /// where a price is missing, infinite where renting stays cheaper.
+  std::optional<double> break_even_years;
+  std::optional<double> co2_kg_per_year;
+  std::optional<double> co2_g_per_mtok;
   std::string currency;
   std::optional<Price> purchase_price;  // the quotes behind them
   std::optional<Price> rental_price;

@@ -51,56 +51,93 @@ std::optional<double> joules_per_token(const OperatingPoint& point, double devic
 
 Result<ReplicaModel> ReplicaModel::build(const Deployment& d, const Workload& workload,
                                          const Knowledge& knowledge) {
-  CAIRN_TRY(RequestTimes times, RequestTimes::build(d, knowledge));
+  CAIRN_TRY(ReplicaModel out, unfilled(d, workload, knowledge));
+  CAIRN_CHECK(out.fill(d));
+  return out;
+}
+
+Result<ReplicaModel> ReplicaModel::unfilled(const Deployment& d, const Workload& workload,
+                                            const Knowledge& knowledge, ShapeCache* cache) {
+  CAIRN_TRY(RequestTimes times, RequestTimes::build(d, knowledge, cache));
   ReplicaModel out(std::move(times));
   out.workload_ = workload;
   out.prompt_ = out.times_.prefill(workload.input);
   out.accelerator_ = d.accelerator;
   out.power_ = knowledge.cost.power();
-  out.allocates_all_ = d.engine->family == EngineFamily::llama_cpp && !workload.rate;
-  out.max_sequences_ = d.config.max_sequences;
-  std::int64_t wanted = d.config.max_sequences;
-  if (!workload.rate) {
-    // No replica ever has more than all requests.
-    const double all = std::ceil(std::clamp(workload.concurrency, 1.0, 1e9));
-    wanted = std::min(wanted, static_cast<std::int64_t>(all));
-  }
-  CAIRN_TRY(out.resident_, largest_batch(memory_demand(d, workload.positions(), 1), *d.engine,
-                                         *d.accelerator, std::max<std::int64_t>(1, wanted)));
+  const EngineFamily family = d.engine->family;
+  const bool pool = family != EngineFamily::llama_cpp && family != EngineFamily::transformers;
+  out.allocates_all_ = !pool && !workload.rate;
+  out.max_sequences_ = std::max<std::int64_t>(1, d.config.max_sequences);
+  out.resident_ = out.max_sequences_;
   return out;
 }
 
-// Sequences that run at once of those present. llama.cpp allocates for all it is asked
-// for, or does not fit; the others let what finds no room in the cache wait.
+Result<void> ReplicaModel::fill(const Deployment& d) {
+  std::int64_t wanted = max_sequences_;
+  if (!workload_.rate) {
+    // No replica ever has more than all requests.
+    const double all = std::ceil(std::clamp(workload_.concurrency, 1.0, 1e9));
+    wanted = std::min(wanted, static_cast<std::int64_t>(all));
+  }
+  const MemoryDemand demand = memory_demand(d, workload_.positions(), 1);
+  CAIRN_TRY(resident_, largest_batch(demand, *d.engine, *d.accelerator, wanted));
+  // What was worked out for more than fit does not hold.
+  if (!curve_.empty() && curve_.back().present > most_running(1)) curve_.clear();
+  return {};
+}
+
+// Sequences that run at once of those present. llama.cpp and transformers allocate for
+// all they are asked for, or do not fit; the others let what finds no room in the cache wait.
 double ReplicaModel::most_running(double present) const {
   const double most = std::max(1.0, static_cast<double>(resident_));
   if (!allocates_all_) return most;
   return std::min(std::max(1.0, present), static_cast<double>(max_sequences_));
 }
 
-double ReplicaModel::served(double present) const {
+ReplicaModel::Point ReplicaModel::point(double present) const {
+  Point out;
+  out.present = present;
+  out.steady = times_.steady(std::max(1.0, present), workload_.input, workload_.output, prompt_);
   // Below one request in flight the deployment is idle part of the time.
-  return std::min(present, 1.0) *
-         times_.steady(std::max(1.0, present), workload_.input, workload_.output, prompt_)
-             .requests_per_s;
+  out.served = std::min(present, 1.0) * out.steady.requests_per_s;
+  return out;
+}
+
+const ReplicaModel::Point* ReplicaModel::curve(std::size_t index) {
+  const double most = most_running(1);
+  while (curve_.size() <= index) {
+    if (curve_.empty()) {
+      curve_.push_back(point(1));
+      continue;
+    }
+    const double last = curve_.back().present;
+    if (last >= most) return nullptr;
+    curve_.push_back(point(std::min(most, next_point(last))));
+  }
+  return &curve_[index];
 }
 
 std::optional<double> ReplicaModel::present_at(double rate) {
-  const double most = most_running(1);
-  if (curve_.empty()) curve_.emplace_back(1, served(1));
   std::size_t i = 0;
-  while (curve_[i].second < rate) {
-    const double n = curve_[i].first;
-    if (n >= most) return std::nullopt;
-    if (++i < curve_.size()) continue;
-    const double next = std::min(most, next_point(n));
-    curve_.emplace_back(next, served(next));
-  }
-  const auto below = [&](double n) { return served(n) / rate - 1; };
-  const auto [low, low_rate] = i > 0 ? curve_[i - 1] : std::pair(0.0, 0.0);
+  const Point* high = curve(0);
+  while (high != nullptr && high->served < rate) high = curve(++i);
+  if (high == nullptr) return std::nullopt;
   // Below one request in flight the rate is proportional to it.
-  if (i == 0) return rate / curve_[0].second;
-  return crossing(low, low_rate / rate - 1, curve_[i].first, curve_[i].second / rate - 1, below);
+  if (i == 0) return rate / high->served;
+  const Point& low = curve_[i - 1];
+  const auto beyond = [&](double n) { return point(n).served / rate - 1; };
+  return crossing(low.present, low.served / rate - 1, high->present, high->served / rate - 1,
+                  beyond);
+}
+
+Seconds ReplicaModel::least_tpot(double rate) {
+  const double present = rate * curve(0)->steady.latency.value();
+  Seconds out = curve(0)->steady.tpot;
+  for (std::size_t i = 1;; ++i) {
+    const Point* p = curve(i);
+    if (p == nullptr || p->present > present) return out;
+    out = p->steady.tpot;
+  }
 }
 
 // `present` requests of which `most` at most run at once. The others wait their turn: by

@@ -5,6 +5,7 @@
 // operating point after that costs a few step times.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -45,6 +46,11 @@ class ReplicaModel {
   /// context and, for one with a number of requests, that number matter.
   static Result<ReplicaModel> build(const Deployment& deployment, const Workload& workload,
                                     const Knowledge& knowledge);
+  /// The same as if the memory held whatever the engine is set up for; `fill` looks.
+  static Result<ReplicaModel> unfilled(const Deployment& deployment, const Workload& workload,
+                                       const Knowledge& knowledge, ShapeCache* cache = nullptr);
+  /// Finds out how many sequences the memory holds.
+  Result<void> fill(const Deployment& deployment);
 
   [[nodiscard]] const RequestTimes& times() const { return times_; }
   [[nodiscard]] const StepTime& prompt() const { return prompt_; }
@@ -59,10 +65,29 @@ class ReplicaModel {
   /// The least number of requests in flight at which one replica serves a rate;
   /// nothing where it cannot keep up.
   [[nodiscard]] std::optional<double> present_at(double rate);
+  /// The highest rate served by numbers of requests of which `keeps` says that the
+  /// limits hold, taking for granted that they hold for less where they hold for more:
+  /// no number that keeps them serves more than this.
+  template <class Keeps>
+  [[nodiscard]] double most_served(const Keeps& keeps);
+  /// Time per token at which one replica serves a rate, at least: by Little's law with
+  /// the latency of a request that is alone, and no less than with fewer requests.
+  [[nodiscard]] Seconds least_tpot(double rate);
+  /// Not less than most_served, from few numbers of requests: between n and 2 n no more is
+  /// served than 2 n in the time that each of n takes.
+  template <class Keeps>
+  [[nodiscard]] double most_served_coarsely(const Keeps& keeps) const;
 
  private:
   explicit ReplicaModel(RequestTimes times) : times_(std::move(times)) {}
-  [[nodiscard]] double served(double present) const;
+  struct Point {
+    double present = 1;
+    double served = 0;  // requests per second
+    RequestTimes::Steady steady;
+  };
+  [[nodiscard]] Point point(double present) const;
+  /// The curve's point at this place, worked out if need be; null beyond the most.
+  [[nodiscard]] const Point* curve(std::size_t index);
   [[nodiscard]] double most_running(double present) const;
   [[nodiscard]] std::optional<PowerEstimate> power_under(const Load& load) const;
 
@@ -71,11 +96,35 @@ class ReplicaModel {
   StepTime prompt_;
   const Accelerator* accelerator_ = nullptr;
   PowerParameters power_;
-  bool allocates_all_ = false;  // llama.cpp: cache for all that it is set up for
+  bool allocates_all_ = false;  // a cache for all that it is asked for, no pool
   std::int64_t resident_ = 0;
   std::int64_t max_sequences_ = 0;
-  /// Rate served by numbers of requests, ascending, as far as it was looked for.
-  std::vector<std::pair<double, double>> curve_;
+  /// What numbers of requests are served, ascending, as far as it was looked for.
+  std::vector<Point> curve_;
 };
+
+template <class Keeps>
+double ReplicaModel::most_served(const Keeps& keeps) {
+  double out = 0;
+  for (std::size_t i = 0;; ++i) {
+    const Point* p = curve(i);
+    if (p == nullptr) return out;
+    out = std::max(out, p->served);
+    // The first that breaks a limit: what keeps it lies before.
+    if (!keeps(p->steady)) return out;
+  }
+}
+
+template <class Keeps>
+double ReplicaModel::most_served_coarsely(const Keeps& keeps) const {
+  const double most = most_running(1);
+  double out = 0;
+  for (double n = 1;; n = std::min(2 * n, most)) {
+    const Point p = point(n);
+    out = std::max(out, p.served);
+    if (n >= most || !keeps(p.steady)) return out;
+    out = std::max(out, std::min(2 * n, most) / p.steady.latency.value());
+  }
+}
 
 }  // namespace cairn

@@ -28,34 +28,55 @@ StepTime simpson_mean(double low, double high, const F& f) {
   return out;
 }
 
-DeviceModel device_model(const Deployment& d, KernelParameters kernels) {
+std::shared_ptr<const DeviceModel> device_model(const Deployment& d, KernelParameters kernels) {
   DeviceModel out;
   out.accelerator = d.accelerator;
   out.kernels = std::move(kernels);
   // llama.cpp keeps activations in 32 bits between operators, vLLM in 16.
   out.activation_bytes = d.engine->family == EngineFamily::llama_cpp ? 4 : 2;
-  return out;
+  return std::make_shared<const DeviceModel>(std::move(out));
 }
 
 }  // namespace
 
-Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& knowledge) {
+Result<StepShapes> ShapeCache::get(const Deployment& d) {
+  Key key(d.weights.format, d.layout.tp, d.layout.pp, d.layout.ep);
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = shapes_.find(key);
+    if (found != shapes_.end()) return found->second;
+  }
+  CAIRN_TRY(StepShapes shapes, shapes_of(*d.model.graph, d.weights, d.layout));
+  const std::scoped_lock lock(mutex_);
+  return shapes_.try_emplace(std::move(key), std::move(shapes)).first->second;
+}
+
+Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& knowledge,
+                                         ShapeCache* cache) {
   RequestTimes out;
   if (std::ranges::none_of(d.accelerator->peak, [](const auto& p) { return p.has_value(); })) {
     return fail(unsupported("no compute rate of this accelerator is known").got(d.accelerator->id));
   }
-  const Graph& graph = *d.model.graph;
-  CAIRN_TRY(const KernelParameters kernels,
+  CAIRN_TRY(KernelParameters kernels,
             knowledge.cost.parameters(d.engine->id, *d.accelerator, d.kernels));
   CollectiveModel links;
   const int joined = std::max(d.layout.tp * d.layout.pp, d.layout.ep);
   if (joined > 1) {
     CAIRN_TRY(links, CollectiveModel::between(*d.accelerator, joined, knowledge.cost));
   }
-  CAIRN_TRY(const std::vector<Share> shares, divide(graph, d.layout));
-  for (const Share& share : shares) {
-    out.stages_.emplace_back(graph, d.weights, d.kv, d.layout, share, device_model(d, kernels),
-                             links);
+  CAIRN_TRY(const StepShapes shapes,
+            cache != nullptr ? cache->get(d) : shapes_of(*d.model.graph, d.weights, d.layout));
+  const auto device = device_model(d, std::move(kernels));
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto known = std::ranges::find_if(
+        out.distinct_, [&](const auto& entry) { return shapes[entry.first] == shapes[i]; });
+    if (known != out.distinct_.end()) {
+      known->second += 1;
+      out.stages_.push_back(out.stages_[known->first]);
+      continue;
+    }
+    out.distinct_.emplace_back(i, 1);
+    out.stages_.emplace_back(shapes[i], d.kv, device, links);
   }
   const bool llama = d.engine->family == EngineFamily::llama_cpp;
   out.chunk_ = static_cast<double>(llama ? std::min(d.config.ubatch, d.config.batch)
@@ -70,11 +91,11 @@ StepTime RequestTimes::prefill(double tokens, double context) const {
   const auto chunk = [this](double size, double at, double outputs) {
     StepTime sum;
     Seconds slowest{};
-    for (const StepModel& stage : stages_) {
-      const StepTime t = stage.time(
+    for (const auto& [stage, count] : distinct_) {
+      const StepTime t = stages_[stage].time(
           {.sequences = 1, .tokens_per_sequence = size, .context = at, .output_tokens = outputs});
       slowest = max(slowest, t.total);
-      sum += t;
+      sum += count > 1 ? scaled(t, count) : t;
     }
     return std::pair(sum, slowest);
   };
@@ -101,9 +122,10 @@ StepTime RequestTimes::decode_step(double batch, double context) const {
   // batch can be cut so; a token still passes through all of them.
   const auto stages = static_cast<double>(stages_.size());
   const double micro = std::max(1.0, batch / stages);
-  for (const StepModel& stage : stages_) {
-    out += stage.time(
+  for (const auto& [stage, count] : distinct_) {
+    const StepTime t = stages_[stage].time(
         {.sequences = micro, .tokens_per_sequence = 1, .context = context, .output_tokens = micro});
+    out += count > 1 ? scaled(t, count) : t;
   }
   return out;
 }

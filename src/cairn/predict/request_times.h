@@ -6,6 +6,11 @@
 // of steps times Simpson's mean over the range.
 #pragma once
 
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cairn/cost/step_time.h"
@@ -13,11 +18,24 @@
 
 namespace cairn {
 
+/// Shapes of steps by weight format and layout, built once for all the deployments of a
+/// search over one model. Safe to use from several threads.
+class ShapeCache {
+ public:
+  Result<StepShapes> get(const Deployment& deployment);
+
+ private:
+  using Key = std::tuple<std::string, int, int, int>;  // format, tp, pp, ep
+  std::mutex mutex_;
+  std::map<Key, StepShapes> shapes_;
+};
+
 class RequestTimes {
  public:
   /// An error (unsupported) where the catalogue knows no compute rate of the device
   /// or no link between several.
-  static Result<RequestTimes> build(const Deployment& deployment, const Knowledge& knowledge);
+  static Result<RequestTimes> build(const Deployment& deployment, const Knowledge& knowledge,
+                                    ShapeCache* cache = nullptr);
 
   /// Processing `tokens` prompt tokens on `context` cached ones, alone: chunks of
   /// the engine's ubatch or step budget, pipelined over stages.
@@ -51,6 +69,8 @@ class RequestTimes {
 
  private:
   std::vector<StepModel> stages_;  // one a pipeline stage
+  /// Stages that are not like one before them, and how many are like each.
+  std::vector<std::pair<std::size_t, double>> distinct_;
   double chunk_ = 512;
 };
 
