@@ -105,6 +105,85 @@ TEST(EngineCatalogue, EveryFactOfARecordHasASource) {
   }
 }
 
+// "gpu_memory_utilization" 0.9 until the graphs were counted, 0.92 since
+// (https://docs.vllm.ai/en/v0.14.0/configuration/engine_args/, and the stable pages).
+TEST(EngineReleases, OlderOnesDiffer) {
+  EXPECT_EQ(engine("vllm").reference.memory_fraction, 0.92);
+  EXPECT_EQ(engine("vllm@0.21.0").reference.memory_fraction, 0.92);
+  EXPECT_EQ(engine("vllm@0.20.2rc1").reference.memory_fraction, 0.9);
+  EXPECT_EQ(engine("vllm@v0.6.4.post1").reference.memory_fraction, 0.9);
+  EXPECT_EQ(engine("vllm@0.20").memory.hidden_copies, 4);
+  EXPECT_EQ(engine("vllm@0.6.4").memory.hidden_copies, 3);
+  EXPECT_EQ(engine("vllm@0.6.4").id, "vllm");
+  EXPECT_TRUE(engine("vllm").overheads_on("nvidia", "hopper").graphs_counted);
+  EXPECT_FALSE(engine("vllm@0.11").overheads_on("nvidia", "hopper").graphs_counted);
+  const auto none = catalogue().find("vllm@newest");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().value, "newest");
+}
+
+// vLLM's list of ROCm targets has no gfx906, gfx908 and gfx1102
+// (docs/getting_started/installation/gpu.rocm.inc.md); others keep it running there.
+TEST(EngineInfo, OffersWhatItsMakersSupport) {
+  const EngineInfo& vllm = engine("vllm");
+  EXPECT_TRUE(vllm.offered_on({"amd", "cdna2", "gfx90a"}));
+  EXPECT_TRUE(vllm.offered_on({"amd", "rdna3", "gfx1100"}));
+  for (const DeviceKind& device :
+       {DeviceKind{"amd", "gcn5.1", "gfx906"}, DeviceKind{"amd", "cdna1", "gfx908"},
+        DeviceKind{"amd", "rdna3", "gfx1102"}}) {
+    EXPECT_FALSE(vllm.offered_on(device)) << device.target;
+    EXPECT_TRUE(vllm.supports(device)) << device.target;
+  }
+  EXPECT_FALSE(vllm.supports({"amd", "rdna2", "gfx1030"}));
+  EXPECT_FALSE(engine("tensorrt-llm").supports({"amd", "cdna3", "gfx942"}));
+  EXPECT_TRUE(engine("tensorrt-llm").offered_on({"nvidia", "hopper", "sm_90"}));
+}
+
+// TensorRT-LLM's Hardware Support Matrix (docs/source/features/quantization.md), vLLM's
+// platforms/rocm.py, SGLang's Platform Compatibility.
+TEST(EngineInfo, RunsFormatsWhereItHasKernels) {
+  const DeviceKind mi300x{"amd", "cdna3", "gfx942"};
+  const DeviceKind mi355x{"amd", "cdna4", "gfx950"};
+  const DeviceKind mi210{"amd", "cdna2", "gfx90a"};
+  const DeviceKind rx7900{"amd", "rdna3", "gfx1100"};
+  const DeviceKind h100{"nvidia", "hopper", "sm_90"};
+  const DeviceKind b200{"nvidia", "blackwell", "sm_100"};
+  const DeviceKind rtx5090{"nvidia", "blackwell", "sm_120"};
+  const DeviceKind a100{"nvidia", "ampere", "sm_80"};
+  const DeviceKind t4{"nvidia", "turing", "sm_75"};
+  for (const EngineInfo& e : catalogue().all()) {
+    if (e.formats.empty()) continue;  // llama.cpp: everything it reads
+    for (const DeviceKind& amd : {mi300x, mi355x, mi210, rx7900}) {
+      EXPECT_FALSE(e.runs_format("nvfp4", amd)) << e.id << " " << amd.target;
+    }
+  }
+  const EngineInfo& vllm = engine("vllm");
+  EXPECT_TRUE(vllm.runs_format("fp8", mi300x));
+  EXPECT_FALSE(vllm.runs_format("fp8", mi210));
+  EXPECT_FALSE(vllm.runs_format("fp8-block", rx7900));
+  EXPECT_TRUE(vllm.runs_format("fp8", a100));  // weights alone
+  EXPECT_FALSE(vllm.runs_format("bf16", t4));
+  EXPECT_TRUE(vllm.runs_format("mxfp6", mi355x));
+  EXPECT_FALSE(vllm.runs_format("mxfp6", mi300x));
+  const EngineInfo& trt = engine("tensorrt-llm");
+  EXPECT_TRUE(trt.runs_format("fp8-block", b200));
+  EXPECT_FALSE(trt.runs_format("fp8-block", rtx5090));
+  EXPECT_FALSE(trt.runs_format("nvfp4", h100));
+  EXPECT_FALSE(trt.runs_format("fp8", a100));
+  EXPECT_FALSE(engine("sglang").runs_format("nvfp4", h100));
+}
+
+// SGLang's table: below 35 GiB chunks of 2048 tokens and 24 captured sequences, 80 from
+// four devices on; from 160 GiB 16384 and 512 (_handle_gpu_memory_settings).
+TEST(EngineReference, SglangGoesByTheDevice) {
+  const EngineInfo& e = engine("sglang");
+  EXPECT_EQ(e.reference_on(gib(32), "ai-pro-r9700").max_batched_tokens, 2048);
+  EXPECT_EQ(e.reference_on(gib(32), "ai-pro-r9700", 2).graph_batch, 24);
+  EXPECT_EQ(e.reference_on(gib(32), "ai-pro-r9700", 4).graph_batch, 80);
+  EXPECT_EQ(e.reference_on(gib(192), "mi300x").max_batched_tokens, 16384);
+  EXPECT_EQ(e.reference_on(gib(192), "mi300x", 8).graph_batch, 512);
+}
+
 constexpr std::string_view kRecord = R"(id: x
 name: X
 family: FAMILY

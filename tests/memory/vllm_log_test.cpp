@@ -1,6 +1,6 @@
-// vLLM against what it printed itself: weights, memory left for the cache, size of
-// the cache in tokens, concurrency. The table of published logs lies beside the
-// checkout; without it the tests are skipped.
+// vLLM's pools against what it printed itself: bytes of a token, and concurrency. The
+// table of published logs lies beside the checkout; without it the tests are skipped.
+// Weights and sizes of caches: tests/accuracy/server_memory_accuracy.cpp.
 #include <fmt/format.h>
 
 #include <array>
@@ -141,81 +141,6 @@ TEST_F(VllmLogs, ConcurrencyCountsWindows) {
   }
   fmt::print("vLLM concurrency: {} rows\n", rows);
   EXPECT_GE(rows, 35U);
-}
-
-TEST_F(VllmLogs, WeightsAndRoomForTheCache) {
-  Errors weights;
-  Errors room;
-  Errors used;
-  Errors tokens;
-  for (const ServerRun& run : runs()) {
-    const auto found = test::facts().accelerators.find(run.row.gpu == "a100-40gb" ? "a100-40gb-pcie"
-                                                                                  : run.row.gpu);
-    if (!found) continue;
-    const Accelerator& a = **found;
-    const test::Model model(*test::published(run.known->folder), run.known->format);
-    const MemoryDemand demand = demand_of(run, model, a);
-    const auto estimate = estimate_memory(demand, test::engine("vllm"), a);
-    ASSERT_TRUE(estimate) << estimate.error().to_string();
-    const DeviceMemory& device = estimate->devices.front();
-    const double loaded = number(run, "model_load_gib_per_gpu", 0);
-    const double available = number(run, "avail_kv_gib_per_gpu", 0);
-    if (loaded > 0) weights.add(in_gib(device.part("weights")), loaded);
-    if (available > 0) {
-      room.add(in_gib(device.part("kv_cache")), available);
-      const double budget = in_gib(device.capacity) * demand.config.memory_fraction;
-      used.add(budget - in_gib(device.part("kv_cache")), budget - available);
-    }
-    fmt::print("  {:46} {:12} tp{} weights {:7.2f} / {:7.2f}  room {:7.2f} / {:7.2f}  {}\n",
-               run.row.model, run.row.gpu, run.tp, in_gib(device.part("weights")), loaded,
-               in_gib(device.part("kv_cache")), available, run.row.engine.substr(0, 24));
-    // Of one kind of layer the tokens are what the estimate says; several kinds are
-    // printed as if all kept every position.
-    if (model.graph.spec.layers.front().attention.window == 0) {
-      tokens.add(static_cast<double>(estimate->kv_tokens), static_cast<double>(run.tokens));
-    }
-  }
-  const auto print = [](std::string_view what, const Errors& e) {
-    fmt::print("vLLM {}: {} rows, median error {:.1f} %, 90th {:.1f} %\n", what, e.size(),
-               100 * e.quantile(0.5), 100 * e.quantile(0.9));
-  };
-  print("weights per device", weights);
-  print("memory left for the cache", room);
-  print("memory beside the cache", used);
-  print("tokens of the cache", tokens);
-  double squares = 0;
-  for (const double e : used.signed_errors) squares += e * e;
-  fmt::print("vLLM memory beside the cache: root mean square {:.1f} %\n",
-             100 * std::sqrt(squares / static_cast<double>(used.size())));
-  EXPECT_LT(weights.quantile(0.5), 0.02);
-  EXPECT_LT(used.quantile(0.5), 0.05);
-  EXPECT_LT(tokens.quantile(0.5), 0.08);
-}
-
-// "Model loading took ... GiB" of the logs that print no cache size.
-TEST_F(VllmLogs, WeightsOfFurtherLogs) {
-  Errors errors;
-  for (const test::LogRow& row : test::log_rows()) {
-    if (row.engine != "vllm" || row.component != "weights") continue;
-    if (row.setting("what") != "model loading took") continue;
-    const auto known = std::ranges::find(kKnown, row.model, &Known::model);
-    if (known == kKnown.end()) continue;
-    const test::Model model(*test::published(known->folder), known->format);
-    MemoryDemand demand = model.demand(test::engine("vllm"), "bf16");
-    demand.layout.tp = static_cast<int>(row.count("tp", 1));
-    const bool amd = row.gpu == "ai-pro-r9700" || row.gpu.starts_with("mi");
-    const auto e = estimate_memory(demand, test::engine("vllm"),
-                                   test::accelerator(amd ? "mi300x" : "h100-sxm"));
-    ASSERT_TRUE(e) << e.error().to_string();
-    errors.add(in_gib(e->devices.front().part("weights")), row.value);
-    fmt::print("  {:46} {:12} tp{} weights {:7.2f} / {:7.2f} {:+.1f} %\n", row.model, row.gpu,
-               demand.layout.tp, in_gib(e->devices.front().part("weights")), row.value,
-               100 * errors.signed_errors.back());
-  }
-  fmt::print("vLLM weights, further logs: {} rows, median error {:.1f} %, 90th {:.1f} %\n",
-             errors.size(), 100 * errors.quantile(0.5), 100 * errors.quantile(0.9));
-  EXPECT_GE(errors.size(), 10U);
-  EXPECT_LT(errors.quantile(0.5), 0.03);
 }
 
 }  // namespace

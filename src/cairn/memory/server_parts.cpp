@@ -31,7 +31,8 @@ Bytes parts_of(const MemoryDemand& demand, const Share& share) {
   const std::size_t parts = std::min(demand.weights->parts.size(), demand.graph->parts.size());
   for (std::size_t i = 0; i < parts; ++i) {
     const Graph& part = demand.graph->parts[i];
-    if (part.spec.part == Part::encoder) sum += demand.weights->parts[i].total(part) / share.tp;
+    if (part.spec.part == ModelPart::encoder)
+      sum += demand.weights->parts[i].total(part) / share.tp;
   }
   return sum;
 }
@@ -54,11 +55,12 @@ double forward_features(const LayerSpec& layer, double hidden, double copies, co
 Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string_view vendor) {
   Bytes sum = rotation_table(demand.graph->spec);
   if (share.embedding) sum += parts_of(demand, share);
+  const bool filled = demand.graph->spec.family == "gpt-oss";
   for (std::size_t i = 0; i < demand.graph->tensors.size(); ++i) {
     const TensorRole role = demand.graph->tensors[i].role;
     const bool expert = role == TensorRole::expert_gate || role == TensorRole::expert_up ||
                         role == TensorRole::expert_down;
-    sum += expert && demand.weights->types[i]->name == "mxfp4"
+    sum += expert && filled && demand.weights->types[i]->name == "mxfp4"
                ? padded_experts(demand, i, share, vendor)
                : weight_bytes(demand, i, share);
   }
@@ -82,17 +84,25 @@ Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, c
   return Bytes(std::max(forward, sampler));
 }
 
-Bytes server_cache(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp) {
-  constexpr std::int64_t kScaled = 128;  // keys of the indexer that share a scale
-  Bytes sum = kv_bytes(attention, kv, positions, tp);
+Bytes server_index(const AttentionSpec& attention, double positions) {
+  constexpr std::int64_t kScaled = 128;  // keys that share a scale
   const std::int64_t keys = index_elements_per_token(attention);
-  if (keys > 0) sum += Bytes(positions * (to_double(keys) + kFloat * to_double(keys / kScaled)));
-  return sum;
+  if (keys <= 0) return Bytes(0);
+  return Bytes(positions * (to_double(keys) + kFloat * to_double(keys) / kScaled));
+}
+
+Bytes server_cache(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp) {
+  const bool compressed = attention.kind == AttentionKind::compressed && attention.compress > 1;
+  const double entries = compressed ? positions / to_double(attention.compress) : positions;
+  return kv_bytes(attention, kv, entries, tp) + server_index(attention, entries);
 }
 
 Bytes server_state(const RecurrentSpec& recurrent, std::int64_t hidden, int tp) {
   if (recurrent.kind == RecurrentKind::none) return Bytes(0);
-  return state_bytes(recurrent, hidden, kHalf, kHalf, tp);
+  // The states of Kimi's delta rule and of RWKV are always wide.
+  const bool wide = recurrent.wide_state || recurrent.kind == RecurrentKind::kimi_delta ||
+                    recurrent.kind == RecurrentKind::rwkv;
+  return state_bytes(recurrent, hidden, wide ? kFloat : kHalf, kHalf, tp);
 }
 
 }  // namespace cairn::memory

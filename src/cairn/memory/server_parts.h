@@ -11,8 +11,8 @@ namespace cairn::memory {
 /// Bytes of weights that one rank holds:
 ///   every tensor of its share, and the rotation table, cosines and sines for each
 ///   position the model was made for, in 16 bits
-///   experts in mxfp4 are filled up to what the kernels take: hidden features to
-///   multiples of 256, a rank's expert features to 256 on ROCm and to 128 elsewhere
+///   experts of gpt-oss in mxfp4 are filled up to what the kernels take: hidden features
+///   to multiples of 256, a rank's expert features to 256 on ROCm and to 128 elsewhere
 ///   towers for images and sound, whole on every rank of the first stage; encoders
 ///   divided
 /// Source: vllm/model_executor/layers/rotary_embedding, quantization/mxfp4.py.
@@ -30,6 +30,8 @@ Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, c
 /// for 128 of them (DeepseekV32IndexerCache in vllm/model_executor/models/deepseek_v2.py,
 /// NSATokenToKVPool in python/sglang/srt/mem_cache/memory_pool.py).
 Bytes server_cache(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp);
+/// The indexer's part of it.
+Bytes server_index(const AttentionSpec& attention, double positions);
 
 /// Bytes of recurrent state of one sequence in a layer on one rank: the window of the
 /// convolution in 16 bits and the state in 16, or 32 where the model says so.

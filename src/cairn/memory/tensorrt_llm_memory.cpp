@@ -2,7 +2,7 @@
 //
 //   room  = share * (capacity - weights - activations - runtime)
 //   cache = pools of blocks by window: a sequence takes ceil(min(L, W) / b) blocks of
-//           every layer
+//           every layer, and a state of every recurrent one
 //
 // Source: _cal_max_memory in tensorrt_llm/_torch/pyexecutor/_util.py, KvCacheConfig in
 // tensorrt_llm/llmapi/llm_args.py.
@@ -18,9 +18,12 @@ namespace {
 Bytes sequence_bytes(const MemoryDemand& demand, const Share& share) {
   Bytes sum{};
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
-    const AttentionSpec& a = demand.graph->spec.layers[static_cast<std::size_t>(i)].attention;
+    const LayerSpec& layer = demand.graph->spec.layers[static_cast<std::size_t>(i)];
+    const AttentionSpec& a = layer.attention;
+    sum += server_state(layer.recurrent, demand.graph->spec.hidden, share.tp);
     const std::int64_t kept = is_windowed(a) ? std::min(demand.context, a.window) : demand.context;
-    sum += server_cache(a, demand.kv, to_double(padded(kept, demand.config.block_tokens)), share.tp);
+    sum +=
+        server_cache(a, demand.kv, to_double(padded(kept, demand.config.block_tokens)), share.tp);
   }
   return sum;
 }

@@ -21,13 +21,16 @@ namespace {
 
 Bytes cache(const MemoryDemand& demand, const EngineInfo& engine, const Share& share) {
   Bytes sum{};
+  Bytes states{};
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
-    const AttentionSpec& a = demand.graph->spec.layers[static_cast<std::size_t>(i)].attention;
+    const LayerSpec& layer = demand.graph->spec.layers[static_cast<std::size_t>(i)];
+    const AttentionSpec& a = layer.attention;
+    states += server_state(layer.recurrent, demand.graph->spec.hidden, share.tp);
     const std::int64_t kept = is_windowed(a) ? std::min(demand.context, a.window) : demand.context;
     sum += server_cache(a, demand.kv, to_double(kept), share.tp);
   }
   const double copies = demand.config.static_cache ? 1 : engine.memory.cache_copies;
-  return sum * (copies * to_double(demand.sequences));
+  return (sum * copies + states) * to_double(demand.sequences);
 }
 
 }  // namespace

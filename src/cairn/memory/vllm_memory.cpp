@@ -20,19 +20,45 @@ std::int64_t blocks(std::int64_t positions, std::int64_t per_block) {
 // Layers that keep the same positions, or that keep a recurrent state.
 struct Kind {
   static constexpr std::int64_t kState = -1;
-  std::int64_t window = 0;  // 0: every position
+  static constexpr std::int64_t kCompressed = -1'000;     // less the positions of an entry ...
+  static constexpr std::int64_t kIndex = -1'000'000'000;  // ... and of one of its indexer
+  std::int64_t window = 0;                                // 0: every position
+  bool compressed = false;                                // a window of compressed attention
   std::int64_t layers = 0;
   Bytes page{};  // of one layer for block_tokens positions, the largest of the kind
   Bytes sum{};   // of all its layers
 };
 
-void add_layer(std::vector<Kind>& kinds, std::int64_t window, Bytes page) {
+void add_layer(std::vector<Kind>& kinds, std::int64_t window, Bytes page, bool compressed = false) {
   if (page.value() <= 0) return;
   auto it = std::ranges::find(kinds, window, &Kind::window);
-  if (it == kinds.end()) it = kinds.insert(it, Kind{window, 0, {}, {}});
+  if (it == kinds.end()) it = kinds.insert(it, Kind{.window = window});
+  it->compressed = compressed;
   ++it->layers;
   it->page = max(it->page, page);
   it->sum += page;
+}
+
+// Bytes of an entry of compressed attention: in 8 bits the rotated part stays in 16, and
+// 128 elements share a scale of 4 bytes, as in a latent
+// (calculate_mla_kv_cache_dim in SGLang's model_runner_kv_cache_mixin.py).
+Bytes entry_bytes(const AttentionSpec& a, const KvFormat& kv) {
+  const std::int64_t width = a.kv_heads * a.head_dim;
+  constexpr std::int64_t kRotated = 64;  // DeepSeek V4
+  const std::int64_t rope = a.qk_rope_head_dim > 0 ? a.qk_rope_head_dim : kRotated;
+  if (kv.type->block_weights != 1 || kv.type->block_bytes != 1) return kv_bytes(a, kv, 1, 1);
+  return Bytes(to_double(width - rope + 2 * rope) + 4 * to_double(width - rope) / 128);
+}
+
+// Positions of an entry where they are fewest: DeepSeek V4 has entries of 4 and of 128.
+constexpr std::int64_t kFewest = 4;
+
+void add_compressed(std::vector<Kind>& kinds, const AttentionSpec& a, const KvFormat& kv,
+                    std::int64_t block_tokens) {
+  const double entries = to_double(block_tokens) / to_double(a.compress);
+  add_layer(kinds, Kind::kCompressed - a.compress, entry_bytes(a, kv) * entries);
+  const Bytes keys = server_index(a, to_double(block_tokens) / to_double(a.compress));
+  add_layer(kinds, Kind::kIndex - a.compress, keys);
 }
 
 std::vector<Kind> kinds_of(const MemoryDemand& demand, const Share& share,
@@ -42,8 +68,15 @@ std::vector<Kind> kinds_of(const MemoryDemand& demand, const Share& share,
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
     const LayerSpec& layer = spec.layers[static_cast<std::size_t>(i)];
     const AttentionSpec& a = layer.attention;
-    const Bytes page = server_cache(a, demand.kv, to_double(block_tokens), share.tp);
-    add_layer(out, is_windowed(a) ? a.window : 0, page);
+    if (a.kind == AttentionKind::compressed) {
+      // The last positions as they are, in pages as large as those of entries.
+      const Bytes recent = entry_bytes(a, demand.kv) * to_double(block_tokens / kFewest);
+      if (a.window > 0) add_layer(out, a.window, recent, true);
+      if (a.compress > 1) add_compressed(out, a, demand.kv, block_tokens);
+    } else {
+      const Bytes page = server_cache(a, demand.kv, to_double(block_tokens), share.tp);
+      add_layer(out, is_windowed(a) ? a.window : 0, page);
+    }
     add_layer(out, Kind::kState, server_state(layer.recurrent, spec.hidden, share.tp));
   }
   return out;
@@ -68,8 +101,9 @@ std::int64_t block_tokens_of(const MemoryDemand& demand, const Share& share) {
 std::int64_t blocks_of(const Kind& kind, const MemoryDemand& demand, std::int64_t block_tokens) {
   if (kind.window == Kind::kState) return 1;
   const std::int64_t all = blocks(demand.context, block_tokens);
-  if (kind.window == 0) return all;
+  if (kind.window <= 0) return all;
   const std::int64_t kept = kind.window - 1 + demand.config.max_batched_tokens;
+  if (kind.compressed) block_tokens /= kFewest;
   return std::min(all, blocks(std::min(kept, demand.context), block_tokens) + 1);
 }
 

@@ -1,0 +1,12 @@
+// The share of a device that SGLang gives to weights and cache. Not for other rooms.
+#pragma once
+
+#include "cairn/memory/estimates.h"
+
+namespace cairn::memory {
+
+/// The share asked for, or the one that the engine works out for a device of this
+/// capacity, as its tool prints it: in [0, 1].
+double sglang_share(const MemoryDemand& demand, const EngineInfo& engine, Bytes capacity);
+
+}  // namespace cairn::memory
