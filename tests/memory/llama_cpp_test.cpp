@@ -84,8 +84,9 @@ TEST(TensorGraph, WeightsOnTheHostAreCopiedToTheDeviceOneAfterTheOther) {
   const auto a = g.add({.bytes = 64}, {g.weight(4096, 1), x});
   const auto b = g.add({.bytes = 64}, {g.weight(2048, 1), a});
   g.expand(b);
-  // The first copy is freed before the second is made, so the larger one counts.
-  EXPECT_EQ(g.reserve({.gpu_alignment = 32})[0], 64 + 4096 + 64);
+  // The first copy is freed before the second is made, so the larger one counts, beside
+  // the gap of the input's copy, x and a.
+  EXPECT_EQ(g.reserve({.gpu_alignment = 32})[0], 32 + 64 + 4096 + 64);
 }
 
 // What llama.cpp itself reserves for Llama 3 8B on devices that hold nothing, as packed
@@ -197,21 +198,21 @@ TEST(LlamaCpp, RefusesAQuantisedCacheWithoutFlashAttention) {
   EXPECT_FALSE(estimate_memory(d, engine("llama.cpp"), accelerator("mi300x")));
 }
 
-// Releases before b9465 expand a quantised cache in a pool: 32768 x 2048 halves of one
-// layer are 128 MiB. Vulkan reads it as it is.
+// Releases before b9465 expand a quantised cache in a pool: 131072 x 2048 halves of one
+// layer are 512 MiB. Vulkan reads it as it is.
 TEST(LlamaCpp, ExpandsAQuantisedCacheForFlashAttention) {
   const test::Model model(test::dense(test::llama_3_8b()), "q4_k_m");
   const auto part = [&](std::string_view name, std::string_view what) {
     MemoryDemand d = model.demand(engine(name), "q8_0");
-    d.context = 32768;
+    d.context = 131072;
     return in_mib(test::must(estimate_memory(d, engine(name), accelerator("mi300x")))
                       .devices.front()
                       .part(what));
   };
-  EXPECT_DOUBLE_EQ(part("llama.cpp@9000", "runtime"), 451 + 128);
+  EXPECT_DOUBLE_EQ(part("llama.cpp@9000", "runtime"), 451 + 512);
   EXPECT_DOUBLE_EQ(part("llama.cpp", "runtime"), 451);
   EXPECT_DOUBLE_EQ(part("llama.cpp-vulkan", "runtime"), 451);
-  EXPECT_GT(part("llama.cpp", "compute"), part("llama.cpp-vulkan", "compute") + 100);
+  EXPECT_GT(part("llama.cpp", "compute"), part("llama.cpp-vulkan", "compute") + 400);
 }
 
 TEST(LlamaCppCells, WindowsOfSequencesThatShareACacheAddUp) {

@@ -27,6 +27,27 @@ std::vector<std::string> formats(const ModelInput& model, const FitRequest& requ
   return usual_formats(model, engine, accelerator);
 }
 
+// The accelerator as its machine is set up: an APU's memory is a setting.
+Result<Accelerator> as_set_up(const Accelerator& accelerator, const EngineInfo& engine,
+                              const UnifiedSetting& setting, const Knowledge& knowledge) {
+  Accelerator out = accelerator;
+  if (!setting.carve_out && !setting.gtt) return out;
+  CAIRN_TRY(const auto pools, knowledge.unified.pools(accelerator, engine.id, setting, Bytes{}));
+  if (!pools) {
+    return fail(unsupported("its memory is not shared with the machine, or not by this engine")
+                    .in(setting.gtt ? "gtt" : "carve-out")
+                    .got(accelerator.id));
+  }
+  out.usable_memory = pools->usable();
+  return out;
+}
+
+Bytes largest_need(const MemoryEstimate& memory) {
+  Bytes most{};
+  for (const DeviceMemory& d : memory.devices) most = std::max(most, d.required);
+  return most;
+}
+
 // The first split that fits, or the last one tried; nothing where the engine
 // cannot run the format on this accelerator.
 Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest& request,
@@ -34,6 +55,14 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
                                       const std::string& format, std::optional<Error>& refusal,
                                       const Knowledge& knowledge) {
   std::optional<Fit> out;
+  auto set_up = as_set_up(accelerator, engine, request.unified, knowledge);
+  if (!set_up) {
+    if (set_up.error().kind != ErrorKind::unsupported) {
+      return std::unexpected(std::move(set_up).error());
+    }
+    refusal = std::move(set_up).error();
+    return out;
+  }
   for (const Layout& layout : splits(request, engine, accelerator)) {
     DeploymentRequest r = request.settings;
     r.accelerator = &accelerator;
@@ -51,14 +80,16 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
     f.engine = &engine;
     f.format = d->weights.format;
     const MemoryDemand demand = memory_demand(*d, request.context, request.sequences);
-    CAIRN_TRY(f.memory, estimate_memory(demand, engine, accelerator));
+    CAIRN_TRY(f.memory, estimate_memory(demand, engine, *set_up));
+    CAIRN_TRY(f.unified, knowledge.unified.pools(accelerator, engine.id, request.unified,
+                                                 largest_need(f.memory)));
     f.layout = layout;
     f.approximate = d->weights.approximate;
     f.bits_per_weight = 8 * d->weights.total(*model.graph).value() /
                         static_cast<double>(count_parameters(*model.graph).total);
     const std::int64_t most = std::max(model.graph->spec.max_context, request.context);
-    CAIRN_TRY(f.largest_context, largest_context(demand, engine, accelerator, most));
-    CAIRN_TRY(f.largest_batch, largest_batch(demand, engine, accelerator, kMostSequences));
+    CAIRN_TRY(f.largest_context, largest_context(demand, engine, *set_up, most));
+    CAIRN_TRY(f.largest_batch, largest_batch(demand, engine, *set_up, kMostSequences));
     out = std::move(f);
     if (out->memory.fits) break;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/hardware/unified_memory.h"
 #include "cairn/memory/memory.h"
 #include "cairn/predict/prediction.h"
 
@@ -19,6 +20,7 @@ struct FitRequest {
   std::optional<std::int64_t> cards;       // nothing: as few as hold it, up to 8
   std::int64_t context = 4096;             // positions per sequence
   std::int64_t sequences = 1;
+  UnifiedSetting unified;  // of machines whose GPU shares their memory
 };
 
 struct Fit {
@@ -31,6 +33,7 @@ struct Fit {
   MemoryEstimate memory;
   std::int64_t largest_context = 0;  // with the sequences asked for, at most the model's own
   std::int64_t largest_batch = 0;    // sequences of the context asked for
+  std::optional<UnifiedPools> unified;  // of an accelerator with unified memory
 };
 
 /// One entry per accelerator, engine and format that can be combined: those that

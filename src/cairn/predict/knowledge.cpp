@@ -15,9 +15,10 @@ Result<Knowledge> Knowledge::load(Image image) {
   CAIRN_TRY(WeightFormats weight_formats, WeightFormats::load(formats, *tensor_types));
   CAIRN_TRY(CostData cost, CostData::load(image));
   CAIRN_TRY(PriceBook prices, PriceBook::load(image));
+  CAIRN_TRY(UnifiedMemory unified, UnifiedMemory::load(image));
   return Knowledge{std::move(image),  std::move(accelerators), std::move(engines),
                    std::move(models), std::move(tensor_types), std::move(weight_formats),
-                   std::move(cost),   std::move(prices)};
+                   std::move(cost),   std::move(prices),       std::move(unified)};
 }
 
 }  // namespace cairn

@@ -10,6 +10,7 @@
 #include "cairn/engine/engine.h"
 #include "cairn/hardware/catalogue.h"
 #include "cairn/hardware/prices.h"
+#include "cairn/hardware/unified_memory.h"
 #include "cairn/model/catalogue.h"
 #include "cairn/model/tensor_type.h"
 #include "cairn/model/weight_format.h"
@@ -26,6 +27,7 @@ struct Knowledge {
   WeightFormats weight_formats;
   CostData cost;
   PriceBook prices;
+  UnifiedMemory unified;
 
   static Result<Knowledge> load(Image image);
 };

@@ -1,0 +1,57 @@
+#include "cairn/hardware/unified_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "../must.h"
+#include "cairn/hardware/catalogue.h"
+
+namespace cairn {
+namespace {
+
+using test::must;
+
+class UnifiedMemoryTest : public ::testing::Test {
+ protected:
+  Image image_ = must(Image::open(CAIRN_IMAGE_FILE));
+  UnifiedMemory memory_ = must(UnifiedMemory::load(image_));
+  AcceleratorCatalogue accelerators_ = must(AcceleratorCatalogue::load(image_));
+  const Accelerator& halo_ = *must(accelerators_.find("strix-halo"));  // 128 GiB
+};
+
+// 512 MiB set aside, half of the other 127.5 GiB mapped.
+TEST_F(UnifiedMemoryTest, DefaultsAreTheKernels) {
+  const auto pools = must(memory_.pools(halo_, "llama.cpp", {}, gib(40)));
+  ASSERT_TRUE(pools);
+  EXPECT_EQ(pools->carve_out, gib(0.5));
+  EXPECT_EQ(pools->gtt, gib(63.75));
+  EXPECT_EQ(pools->usable(), gib(64.25));
+  EXPECT_TRUE(pools->parameters.empty());
+}
+
+// 120 GiB are 31457280 pages of 4 KiB, as
+// https://whylucian.github.io/softab/docs/hardware-specs.html has them.
+TEST_F(UnifiedMemoryTest, NeedsBeyondTheDefaultTakeParameters) {
+  const auto pools = must(memory_.pools(halo_, "llama.cpp", {}, gib(120.4)));
+  ASSERT_EQ(pools->parameters.size(), 3U);
+  EXPECT_EQ(pools->parameters[0].name, "ttm.pages_limit");
+  EXPECT_EQ(pools->parameters[0].value, 31457280);
+  EXPECT_EQ(pools->parameters[2].name, "amdgpu.gttsize");
+  EXPECT_EQ(pools->parameters[2].value, 120 * 1024);
+  // The system needs some of it, too.
+  EXPECT_TRUE(must(memory_.pools(halo_, "llama.cpp", {}, gib(126)))->parameters.empty());
+}
+
+TEST_F(UnifiedMemoryTest, SettingsAreTakenAndHaveToFitTheMachine) {
+  const UnifiedSetting setting{gib(96), gib(16)};
+  EXPECT_EQ(must(memory_.pools(halo_, "llama.cpp", setting, gib(1)))->usable(), gib(112));
+  EXPECT_FALSE(memory_.pools(halo_, "llama.cpp", {gib(96), gib(64)}, gib(1)));
+}
+
+TEST_F(UnifiedMemoryTest, IsNothingForCardsWithMemoryOfTheirOwn) {
+  const Accelerator& card = *must(accelerators_.find("rx-7900-xtx"));
+  EXPECT_FALSE(must(memory_.pools(card, "llama.cpp", {}, gib(1))));
+  EXPECT_FALSE(must(memory_.pools(halo_, "tensorrt-llm", {}, gib(1))));
+}
+
+}  // namespace
+}  // namespace cairn
