@@ -21,16 +21,22 @@ namespace {
 
 Bytes cache(const MemoryDemand& demand, const EngineInfo& engine, const Share& share) {
   Bytes sum{};
-  Bytes states{};
+  Bytes fixed{};  // states, and what an encoder's positions leave
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
     const LayerSpec& layer = demand.graph->spec.layers[static_cast<std::size_t>(i)];
     const AttentionSpec& a = layer.attention;
-    states += server_state(layer.recurrent, demand.graph->spec.hidden, share.tp);
-    const std::int64_t kept = is_windowed(a) ? std::min(demand.context, a.window) : demand.context;
+    fixed += server_state(layer.recurrent, demand.graph->spec.hidden, share.tp);
+    const std::int64_t kept = a.kind == AttentionKind::cross ? a.window
+                              : is_windowed(a)               ? std::min(demand.context, a.window)
+                                                             : demand.context;
     sum += server_cache(a, demand.kv, to_double(kept), share.tp);
+    // Keys and values of the encoder's positions, whatever was written.
+    const AttentionSpec& across = layer.cross_attention;
+    if (across.heads > 0)
+      fixed += server_cache(across, demand.kv, to_double(across.window), share.tp);
   }
   const double copies = demand.config.static_cache ? 1 : engine.memory.cache_copies;
-  return (sum * copies + states) * to_double(demand.sequences);
+  return (sum * copies + fixed) * to_double(demand.sequences);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Result<ModelSpec> whisper_tower(Fields& f) {
 }
 
 Towers qwen2_audio(const TowerInput& in) {
-  CAIRN_TRY(const Node audio, in.root.required("audio_config"));
+  CAIRN_TRY(const Node audio, described(in.root, "audio_config"));
   Fields f = part_fields(audio);
   CAIRN_TRY(ModelSpec spec, whisper_tower(f));
   CAIRN_CHECK(f.finish());
@@ -46,9 +46,9 @@ Towers qwen2_audio(const TowerInput& in) {
 
 // The part that understands; what speaks is not read.
 Towers qwen25_omni(const TowerInput& in) {
-  CAIRN_TRY(const Node thinker, in.root.required("thinker_config"));
-  CAIRN_TRY(const Node vision, thinker.required("vision_config"));
-  CAIRN_TRY(const Node sound, thinker.required("audio_config"));
+  CAIRN_TRY(const Node thinker, described(in.root, "thinker_config"));
+  CAIRN_TRY(const Node vision, described(thinker, "vision_config"));
+  CAIRN_TRY(const Node sound, described(thinker, "audio_config"));
   CAIRN_TRY(ModelSpec sees, read_qwen25_vision(vision, in.hidden));
   Fields f = part_fields(sound);
   CAIRN_TRY(ModelSpec hears, whisper_tower(f));

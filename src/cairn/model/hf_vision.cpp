@@ -85,7 +85,7 @@ void add_projector(ModelSpec& spec, std::int64_t in, std::int64_t hidden, bool b
 }
 
 Towers llava(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
   CAIRN_TRY(ModelSpec spec, read_image_tower(vision));
   CAIRN_TRY(const bool bias, in.root.get_or<bool>("multimodal_projector_bias", true));
   const auto layers = in.root.find_value("vision_feature_layer");
@@ -96,7 +96,7 @@ Towers llava(const TowerInput& in) {
 
 // Four patches become one position of the language model.
 Towers mistral3(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
   CAIRN_TRY(ModelSpec spec, read_image_tower(vision));
   CAIRN_TRY(const bool bias, in.root.get_or<bool>("multimodal_projector_bias", false));
   CAIRN_TRY(const std::int64_t merge, in.root.get_integer_or("spatial_merge_size", 2, 1, 16));
@@ -108,7 +108,7 @@ Towers mistral3(const TowerInput& in) {
 }
 
 Towers gemma3(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
   CAIRN_TRY(ModelSpec spec, read_image_tower(vision));
   CAIRN_TRY(spec.outputs, in.root.get_integer_or("mm_tokens_per_image", 256, 1, kMaxContext));
   spec.extras.push_back(vector(projector_norm, spec.hidden));
@@ -117,7 +117,7 @@ Towers gemma3(const TowerInput& in) {
 }
 
 Towers paligemma(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
   Fields f = part_fields(vision);
   f.skip({"num_image_tokens"});
   CAIRN_TRY(ModelSpec spec, siglip_tower(f));
@@ -156,7 +156,7 @@ Result<ModelSpec> intern_vit(Node vision) {
 
 // One tile; https://huggingface.co/OpenGVLab/InternVL2-2B/blob/main/modeling_internvl_chat.py
 Towers internvl(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
   CAIRN_TRY(ModelSpec spec, intern_vit(vision));
   CAIRN_TRY(const double ratio, in.root.get_or<double>("downsample_ratio", 0.5));
   if (!(ratio > 0.05 && ratio <= 1)) {
@@ -173,7 +173,7 @@ Towers internvl(const TowerInput& in) {
 // https://huggingface.co/openbmb/MiniCPM-V-2_6/blob/main/resampler.py: learned queries
 // attend to the patches of a slice, with heads of 128 features.
 Towers minicpmv(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
   Fields f = part_fields(vision);
   f.skip({"vision_use_head"});
   CAIRN_TRY(const Stack s, read_stack(f));
@@ -212,8 +212,8 @@ ModelSpec clip_large(std::int64_t layers) {
 
 // https://huggingface.co/microsoft/Phi-3-vision-128k-instruct/blob/main/image_embedding_phi3_v.py
 Towers phi3v(const TowerInput& in) {
-  CAIRN_TRY(const Node image, in.root.required("img_processor"));
-  CAIRN_TRY(const Node layer, in.root.required("embd_layer"));
+  CAIRN_TRY(const Node image, described(in.root, "img_processor"));
+  CAIRN_TRY(const Node layer, described(in.root, "embd_layer"));
   CAIRN_TRY(const std::string_view name, image.get<std::string_view>("model_name"));
   if (name != "openai/clip-vit-large-patch14-336") {
     return fail(unsupported("not covered").at(image.where()).in("model_name").got(name));
@@ -234,8 +234,8 @@ Towers phi3v(const TowerInput& in) {
 
 // https://github.com/NVlabs/VILA/blob/main/llava/model/multimodal_projector/base_projector.py
 Towers vila(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_tower_cfg"));
-  CAIRN_TRY(const Node around, in.root.required("mm_projector_cfg"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_tower_cfg"));
+  CAIRN_TRY(const Node around, described(in.root, "mm_projector_cfg"));
   CAIRN_TRY(const std::string_view kind, around.get<std::string_view>("mm_projector_type"));
   if (kind != "mlp_downsample") {
     return fail(unsupported("not covered").at(around.where()).in("mm_projector_type").got(kind));
@@ -250,8 +250,8 @@ Towers vila(const TowerInput& in) {
 
 // https://github.com/deepseek-ai/DeepSeek-VL2/blob/main/deepseek_vl2/models: one tile.
 Towers deepseek_vl2(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
-  CAIRN_TRY(const Node around, in.root.required("projector_config"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  CAIRN_TRY(const Node around, described(in.root, "projector_config"));
   CAIRN_TRY(const std::string_view kind,
             around.get_or<std::string_view>("projector_type", "downsample_mlp_gelu"));
   if (kind != "downsample_mlp_gelu") {
@@ -315,8 +315,8 @@ Towers llava_llama(const TowerInput& in) {
 // https://github.com/deepseek-ai/Janus/blob/main/janus/models/siglip_vit.py; what makes
 // images is not read.
 Towers janus(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
-  CAIRN_TRY(const Node inner, vision.required("params"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  CAIRN_TRY(const Node inner, described(vision, "params"));
   CAIRN_TRY(const std::string_view name, inner.get<std::string_view>("model_name"));
   if (name != "siglip_large_patch16_384") {
     return fail(unsupported("not covered").at(inner.where()).in("model_name").got(name));
@@ -346,8 +346,14 @@ constexpr auto kTowers = std::to_array<TowerFamily>({
 
 }  // namespace
 
+Result<Node> described(Node around, std::string_view key) {
+  const auto part = around.find_value(key);
+  if (part && part->is_mapping()) return *part;
+  return fail(unsupported("not described").at(around.where()).in(std::string(key)));
+}
+
 Result<ModelSpec> read_image_tower(Node vision) {
-  CAIRN_TRY(const std::string_view type, vision.get<std::string_view>("model_type"));
+  CAIRN_TRY(const std::string_view type, vision.get_or<std::string_view>("model_type", ""));
   Fields f = part_fields(vision);
   Result<ModelSpec> spec = type == "clip_vision_model"     ? clip_tower(f)
                            : type == "siglip_vision_model" ? siglip_tower(f)

@@ -18,12 +18,11 @@ struct TowerInput {
 };
 
 /// The towers of a multimodal file, each with the projector that leads to the language
-/// model in its extras, in the order vision, audio; empty where the file does not
-/// describe them (text_config alone). `architecture` is architectures[0], else model_type.
-/// Positions and outputs are those of one image of the size in the configuration (of the
-/// largest that the model's processor makes where there is none), without thumbnails and
-/// marks of rows; of half a minute of sound. Errors: unsupported for an architecture, a
-/// field or a value that is not covered, bad_input for a value that cannot be.
+/// model in its extras, in the order vision, audio. `architecture` is architectures[0], else
+/// model_type. Positions and outputs are those of one image of the size in the configuration (of
+/// the largest that the model's processor makes where there is none), without thumbnails and marks
+/// of rows; of half a minute of sound. Errors: unsupported for an architecture, a field or a value
+/// that is not covered, bad_input for a value that cannot be.
 Result<std::vector<ModelSpec>> read_towers(const TowerInput& in, std::string_view architecture);
 
 using TowerReader = Result<std::vector<ModelSpec>> (*)(const TowerInput& in);
@@ -39,6 +38,9 @@ std::span<const TowerFamily> native_towers();  // made for their language models
 std::span<const TowerFamily> audio_towers();   // sound, with or without images
 
 // What the tables share.
+/// The part of a file at a key; unsupported where there is none, as of a file that was
+/// written for its text alone.
+Result<Node> described(Node around, std::string_view key);
 /// A CLIP, SigLIP or Pixtral tower by the model_type of its configuration, without a
 /// projector; outputs = positions without the class token.
 Result<ModelSpec> read_image_tower(Node vision);

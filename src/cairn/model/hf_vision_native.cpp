@@ -90,28 +90,24 @@ Result<void> windows(Fields& f, const Cut& c, ModelSpec& spec) {
 }
 
 Towers qwen2_vl(const TowerInput& in) {
-  const auto vision = in.root.find_value("vision_config");
-  if (!vision) return std::vector<ModelSpec>();
-  return only(qwen2_vision(*vision, in.hidden));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  return only(qwen2_vision(vision, in.hidden));
 }
 
 Towers qwen25_vl(const TowerInput& in) {
-  const auto vision = in.root.find_value("vision_config");
-  if (!vision) return std::vector<ModelSpec>();
-  return only(read_qwen25_vision(*vision, in.hidden));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  return only(read_qwen25_vision(vision, in.hidden));
 }
 
 Towers qwen3_vl(const TowerInput& in) {
-  const auto vision = in.root.find_value("vision_config");
-  if (!vision) return std::vector<ModelSpec>();
-  return only(read_qwen3_vision(*vision, in.hidden));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  return only(read_qwen3_vision(vision, in.hidden));
 }
 
 // A convolution merges four patches, and a gated feed-forward follows.
 Towers glm4v(const TowerInput& in) {
-  const auto vision = in.root.find_value("vision_config");
-  if (!vision) return std::vector<ModelSpec>();
-  Fields f = part_fields(*vision);
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  Fields f = part_fields(vision);
   Stack s;
   CAIRN_TRY(s, read_stack(f, {.hidden = 1536, .layers = 24, .heads = 12, .intermediate = 13696}));
   CAIRN_TRY(const std::int64_t out, f.integer_or("out_hidden_size", in.hidden, 1, kMaxHidden));
@@ -139,9 +135,8 @@ Towers glm4v(const TowerInput& in) {
 }
 
 Towers llama4(const TowerInput& in) {
-  const auto vision = in.root.find_value("vision_config");
-  if (!vision) return std::vector<ModelSpec>();
-  Fields f = part_fields(*vision);
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  Fields f = part_fields(vision);
   f.skip({"multi_modal_projector_bias"});
   CAIRN_TRY(const Stack s,
             read_stack(f, {.hidden = 768, .layers = 34, .heads = 16, .intermediate = 5632}));
@@ -150,7 +145,7 @@ Towers llama4(const TowerInput& in) {
   CAIRN_TRY(const std::int64_t inner, f.integer_or("projector_input_dim", 4096, 1, kMaxHidden));
   CAIRN_TRY(const std::int64_t outer, f.integer_or("projector_output_dim", 4096, 1, kMaxHidden));
   CAIRN_TRY(const std::int64_t out, f.integer_or("vision_output_dim", 7680, 1, kMaxHidden));
-  CAIRN_TRY(const double ratio, vision->get_or<double>("pixel_shuffle_ratio", 0.5));
+  CAIRN_TRY(const double ratio, vision.get_or<double>("pixel_shuffle_ratio", 0.5));
   f.skip({"pixel_shuffle_ratio"});
   if (!(ratio > 0.05 && ratio <= 1)) return fail(f.error("pixel_shuffle_ratio", "out of range"));
   CAIRN_CHECK(f.finish());
@@ -200,7 +195,7 @@ Result<MoonStyle> moon_style(Fields& f) {
 // (https://huggingface.co/moonshotai/Kimi-K2.5/blob/main/configuration_kimi_k25.py); K3's in
 // https://github.com/ai-dynamo/aiconfigurator (build_kimi_k3_encoder_ops).
 Towers kimi(const TowerInput& in) {
-  CAIRN_TRY(const Node vision, in.root.required("vision_config"));
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
   Fields f = part_fields(vision);
   f.skip({"mm_hidden_size", "text_hidden_size", "projector_ln_eps", "init_pos_emb_time"});
   Stack s;
@@ -230,15 +225,14 @@ Towers kimi(const TowerInput& in) {
 
 // A CLIP tower with rotary positions and no last norm.
 Towers minimax_m3(const TowerInput& in) {
-  const auto vision = in.root.find_value("vision_config");
-  if (!vision) return std::vector<ModelSpec>();
-  Fields f = part_fields(*vision);
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  Fields f = part_fields(vision);
   f.skip({"position_embedding_type", "img_token_compression_config"});
   CAIRN_TRY(const Stack s, read_stack(f));
   CAIRN_TRY(const Image image, read_image(f, "image_size", 2016));
   CAIRN_TRY(const std::int64_t patch, f.integer_or("patch_size", 14, 1, 1024));
   CAIRN_CHECK(f.finish());
-  CAIRN_TRY(const Node merging, in.root.required("img_token_compression_config"));
+  CAIRN_TRY(const Node merging, described(in.root, "img_token_compression_config"));
   CAIRN_TRY(const std::int64_t merge, merging.get_integer_or("spatial_merge_size", 2, 1, 16));
   CAIRN_TRY(const std::int64_t frames, merging.get_integer_or("temporal_patch_size", 2, 1, 16));
   CAIRN_TRY(const std::int64_t inner,

@@ -1,5 +1,6 @@
 #include "cairn/model/spec.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace cairn {
@@ -166,6 +167,15 @@ std::int64_t RecurrentSpec::window_elements(std::int64_t hidden) const {
     default:
       return (conv > 0 ? conv - 1 : 0) * conv_features();
   }
+}
+
+Purpose purpose_of(const ModelSpec& s) {
+  const auto is_encoder = [](const ModelSpec& p) { return p.part == ModelPart::encoder; };
+  if (std::ranges::any_of(s.parts, is_encoder)) return Purpose::rewriting;
+  const auto both_ways = [](const LayerSpec& layer) { return layer.attention.bidirectional; };
+  const bool once =
+      s.part != ModelPart::language || !s.output_head || std::ranges::any_of(s.layers, both_ways);
+  return once ? Purpose::features : Purpose::text;
 }
 
 ModelSpec make_draft(const ModelSpec& model, const LayerSpec& layer, const DraftTraits& traits) {

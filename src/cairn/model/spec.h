@@ -212,6 +212,14 @@ struct ModelSpec {
   bool operator==(const ModelSpec&) const = default;
 };
 
+/// What a model makes of its input.
+enum class Purpose : std::uint8_t {
+  text,       // one token after another
+  features,   // vectors, classes or masked words, at once: encoders, models without a head
+  rewriting,  // one token after another of what an encoder reads once (T5, Whisper)
+};
+Purpose purpose_of(const ModelSpec& spec);
+
 /// What a draft layer has in a checkpoint besides a layer of the model.
 struct DraftTraits {
   bool embedding = false;  // a copy of the embedding ...

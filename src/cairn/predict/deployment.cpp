@@ -162,9 +162,31 @@ Result<KvFormat> find_kv_format(std::string_view name, const EngineInfo& engine,
   return find_kv(name, engine, knowledge);
 }
 
+namespace {
+
+// What the servers and llama.cpp hold is known of models that cache what they wrote.
+Result<void> check_purpose(const ModelInput& model, const EngineInfo& engine) {
+  const ModelSpec& spec = model.graph->spec;
+  const Purpose purpose = purpose_of(spec);
+  if (purpose == Purpose::text || engine.family == EngineFamily::transformers) return {};
+  const auto caches = [](const LayerSpec& layer) {
+    return kv_elements_per_token(layer.attention) > 0 ||
+           layer.recurrent.kind != RecurrentKind::none;
+  };
+  if (purpose == Purpose::features && std::ranges::any_of(spec.layers, caches)) return {};
+  return fail(unsupported("what it holds of encoders is not modelled for this engine")
+                  .at(model.name)
+                  .in("engine")
+                  .got(engine.id)
+                  .want("transformers"));
+}
+
+}  // namespace
+
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
                            const Knowledge& knowledge) {
   CAIRN_CHECK(check_engine(request));
+  CAIRN_CHECK(check_purpose(model, *request.engine));
   CAIRN_CHECK(check_settings(request));
   Deployment out;
   out.model = model;

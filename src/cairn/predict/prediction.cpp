@@ -100,6 +100,13 @@ const Metric* Prediction::metric(std::string_view name) const {
 
 Result<Prediction> predict(const Deployment& d, const Workload& workload, const CostTerms& terms,
                            const Knowledge& knowledge) {
+  if (purpose_of(d.model.graph->spec) != Purpose::text) {
+    return fail(unsupported("cannot say how fast: only models that generate text are timed")
+                    .at(d.model.name)
+                    .in("architecture")
+                    .got(d.model.graph->spec.architecture)
+                    .want("cairn fit, for its memory"));
+  }
   Prediction p;
   p.model = d.model.name;
   p.money.currency = terms.currency;
