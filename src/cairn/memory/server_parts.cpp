@@ -40,14 +40,17 @@ Bytes parts_of(const MemoryDemand& demand, const Share& share) {
 double forward_features(const LayerSpec& layer, double hidden, double copies, const Share& share) {
   const FeedForwardSpec& f = layer.feed_forward;
   const double tp = share.tp;
-  double widest = 3 * to_double(f.intermediate) / tp + copies * hidden;
+  const AttentionSpec& a = layer.attention;
+  const double queries = to_double(a.heads * std::max(a.head_dim, a.v_head_dim)) / tp;
+  double widest = std::max(3 * to_double(f.intermediate) / tp, 3 * queries);
   if (f.experts > 0) {
     const double inner = to_double(f.expert_intermediate) / (share.ep > 1 ? 1 : tp);
-    const double chosen = to_double(f.experts_per_token) / (share.ep > 1 ? tp : 1);
-    widest =
-        std::max(widest, chosen * std::max(2 * inner, hidden) + chosen * inner + copies * hidden);
+    // Replicas that share experts gather their tokens; each expert has room for all.
+    const double replicas = std::max(1.0, share.ep / tp);
+    const double chosen = to_double(f.experts_per_token) * replicas;
+    widest = std::max(widest, chosen * (std::max(2 * inner, hidden) + inner));
   }
-  return widest;
+  return widest + copies * hidden;
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ Result<MemoryEstimate> estimate_sglang(const MemoryDemand& demand, const EngineI
     device.capacity = capacity;
     const Bytes weights = server_weights(demand, share, accelerator.vendor);
     const Bytes runtime =
-        overheads.runtime + (share.tp > 1 ? overheads.runtime_parallel : Bytes(0));
+        overheads.runtime + (share.tp > 1 || share.ep > 1 ? overheads.runtime_parallel : Bytes(0));
     const Bytes room = max((capacity - runtime) * fraction - weights, Bytes(0));
     const Cells cells = cells_of(cell_bytes(demand, share), room, demand, engine);
     if (cells.sequences < out.resident_sequences) {

@@ -46,7 +46,7 @@ Result<MemoryEstimate> estimate_tensorrt_llm(const MemoryDemand& demand, const E
     const Bytes weights = server_weights(demand, share, accelerator.vendor);
     const Bytes activations = server_activations(demand, engine, share);
     const Bytes runtime =
-        overheads.runtime + (share.tp > 1 ? overheads.runtime_parallel : Bytes(0));
+        overheads.runtime + (share.tp > 1 || share.ep > 1 ? overheads.runtime_parallel : Bytes(0));
     const Bytes peak = weights + activations + runtime;
     const Bytes room = max(capacity - peak, Bytes(0)) * demand.config.memory_fraction;
     const Bytes each = sequence_bytes(demand, share);

@@ -177,7 +177,7 @@ Result<MemoryEstimate> estimate_vllm(const MemoryDemand& demand, const EngineInf
     const Bytes weights = server_weights(demand, share, accelerator.vendor);
     const Bytes activations = server_activations(demand, engine, share);
     const Bytes runtime =
-        overheads.runtime + (share.tp > 1 ? overheads.runtime_parallel : Bytes(0));
+        overheads.runtime + (share.tp > 1 || share.ep > 1 ? overheads.runtime_parallel : Bytes(0));
     // Graphs are captured after the cache is allocated: inside the share where they
     // are estimated beforehand, else in what is left of the device.
     Bytes graphs = demand.config.graph_capture ? overheads.graphs : Bytes(0);
