@@ -48,6 +48,9 @@ std::vector<FileRow> rows() {
 
 // Vocabulary, merges and names of the tensors: of no file here more, and of all some.
 constexpr double kHeader = 12e6;
+// How far the stand-ins for Unsloth's mixes are off at most; farthest where layers differ
+// from each other (Qwen 3.6, Nemotron 3, Gemma 4).
+constexpr double kStandIn = 0.13;
 
 class Tally {
  public:
@@ -69,7 +72,7 @@ void check(const FileRow& row, const Graph& graph, Tally& tally) {
   EXPECT_TRUE(row.difference == 0 || !row.why.empty()) << what;
   if (bound.approximate) {
     tally.add("of a recipe that is not public");
-    EXPECT_LT(std::abs(ours / row.bytes() - 1), 0.05) << what;
+    EXPECT_LT(std::abs(ours / row.bytes() - 1), kStandIn) << what;
     return;
   }
   if (row.unit == "bytes") {  // of the whole file
@@ -102,7 +105,7 @@ TEST(GgufFiles, HaveTheSizesOfTheirRecipes) {
     check(row, build_graph(*spec), tally);
   }
   tally.print();
-  EXPECT_GE(tally.of("exact to the printed digits"), 140);
+  EXPECT_GE(tally.of("exact to the printed digits"), 165);
   EXPECT_GE(tally.of("whole files"), 50);
 }
 

@@ -220,7 +220,8 @@ TEST(PublishedFormats, SayWhatTheConfigurationSays) {
     const auto spec = load_hf(entry.path().string());
     if (!spec || spec->published_format.empty()) continue;
     const Graph graph = build_graph(*spec);
-    const Document document = value_of(load_json((entry.path() / "config.json").string()));
+    const Document document =
+        value_of(load_json((entry.path() / "config.json").string(), {}, JsonDialect::python));
     const auto part = document.root().find_value("text_config");
     const bool own = document.root().find_value("quantization_config").has_value();
     auto quantisation = value_of(hf::read_quantisation(own || !part ? document.root() : *part));

@@ -13,7 +13,7 @@ using enum TensorRole;
 template <class T, std::size_t N>
 using Names = std::array<std::pair<std::string_view, T>, N>;
 
-constexpr Names<TensorGroup, 21> kGroups = {{
+constexpr Names<TensorGroup, 22> kGroups = {{
     {"token_embd", TensorGroup::token_embd},
     {"output", TensorGroup::output},
     {"attn_q", TensorGroup::attn_q},
@@ -26,6 +26,7 @@ constexpr Names<TensorGroup, 21> kGroups = {{
     {"other", TensorGroup::other},
     {"attention", TensorGroup::attention},
     {"recurrent", TensorGroup::recurrent},
+    {"recurrent_small", TensorGroup::recurrent_small},
     {"ffn", TensorGroup::ffn},
     {"shared", TensorGroup::shared},
     {"experts", TensorGroup::experts},
@@ -93,7 +94,22 @@ TensorGroup category(const Tensor& t) {
   }
 }
 
-// Without the small ones: gates and steps of a few features a head, low-rank pairs.
+bool is_small_recurrent(TensorRole role) {
+  switch (role) {
+    case ssm_dt:
+    case ssm_beta_alpha:
+    case ssm_beta:
+    case ssm_alpha:
+    case ssm_f_a:
+    case ssm_f_b:
+    case ssm_g_a:
+    case ssm_g_b:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_recurrent(TensorRole role) {
   switch (role) {
     case linear_qkv:
@@ -360,9 +376,13 @@ bool in_group(const Tensor& t, TensorGroup group) {
       return t.role == ffn_down;
     case TensorGroup::attention:
       return (t.role >= attn_q && t.role <= attn_gate) || t.role == attn_q_a ||
-             t.role == attn_q_b || t.role == attn_kv_a || t.role == attn_k_b || t.role == attn_v_b;
+             t.role == attn_q_b || t.role == attn_kv_a || t.role == attn_k_b ||
+             t.role == attn_v_b || t.role == attn_output_a || t.role == indexer_q ||
+             t.role == indexer_k || (t.role >= cross_attn_q && t.role <= cross_attn_output);
     case TensorGroup::recurrent:
       return is_recurrent(t.role);
+    case TensorGroup::recurrent_small:
+      return is_small_recurrent(t.role);
     case TensorGroup::ffn:
       return t.role == ffn_gate || t.role == ffn_up || t.role == ffn_down;
     case TensorGroup::shared:

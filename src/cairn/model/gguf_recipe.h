@@ -29,13 +29,14 @@ enum class TensorGroup : std::uint8_t {
   ffn_up,
   ffn_down,
   other,
-  attention,   // every matrix of the attention
-  recurrent,   // the large matrices of mixers that keep a state
-  ffn,         // the dense feed-forward
-  shared,      // the shared experts
-  experts,     // the routed experts
-  stacked,     // several matrices in one tensor: experts and MLA's per-head projections
-  dense_gate,  // ffn_gate and its like are also the experts'; these are the dense part's
+  attention,        // every matrix of the attention
+  recurrent,        // the large matrices of mixers that keep a state
+  recurrent_small,  // their gates and steps of a few features a head, and low-rank pairs
+  ffn,              // the dense feed-forward
+  shared,           // the shared experts
+  experts,          // the routed experts
+  stacked,          // several matrices in one tensor: experts and MLA's per-head projections
+  dense_gate,       // ffn_gate and its like are also the experts'; these are the dense part's
   dense_up,
   dense_down,
   router,       // scores of experts, also of a shared one

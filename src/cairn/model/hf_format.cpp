@@ -44,17 +44,20 @@ constexpr auto kBases = std::to_array<Base>({
     {"bnb-int8", "bnb-int8"},
 });
 
+// The first five are what a base stores in its type.
 constexpr auto kGroups = std::to_array<std::pair<std::string_view, TensorGroup>>({
     {"attention", TensorGroup::attention},
+    {"recurrent", TensorGroup::recurrent},
     {"ffn", TensorGroup::ffn},
     {"shared", TensorGroup::shared},
     {"experts", TensorGroup::experts},
+    {"recurrent_small", TensorGroup::recurrent_small},
     {"token_embd", TensorGroup::token_embd},
     {"output", TensorGroup::output},
 });
 
 bool linear(const Tensor& t) {
-  return std::ranges::any_of(kGroups.begin(), kGroups.begin() + 4,
+  return std::ranges::any_of(kGroups.begin(), kGroups.begin() + 5,
                              [&](const auto& g) { return in_group(t, g.second); });
 }
 

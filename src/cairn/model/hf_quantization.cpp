@@ -381,9 +381,10 @@ Result<Quantisation> read_method(Node q, Node root) {
 
 // Matrices that tools quantise when they are told to quantise linear layers.
 bool is_linear(const Tensor& t) {
-  return in_group(t, TensorGroup::attention) || in_group(t, TensorGroup::recurrent) ||
-         in_group(t, TensorGroup::ffn) || in_group(t, TensorGroup::shared) ||
-         in_group(t, TensorGroup::experts);
+  constexpr auto kLinear = std::to_array<TensorGroup>(
+      {TensorGroup::attention, TensorGroup::recurrent, TensorGroup::recurrent_small,
+       TensorGroup::ffn, TensorGroup::shared, TensorGroup::experts});
+  return std::ranges::any_of(kLinear, [&](TensorGroup g) { return in_group(t, g); });
 }
 
 }  // namespace
