@@ -131,6 +131,7 @@ Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge
   t.utilisation = args.number(kUtilisation).value_or(t.utilisation);
   t.electricity_per_kwh = args.number(kElectricityPrice).value_or(0);
   t.pue = args.number(kPue).value_or(t.pue);
+  t.co2_g_per_kwh = args.number(kCo2);
   CAIRN_TRY([[maybe_unused]] const double rate, knowledge.prices.convert(1, "USD", t.currency));
   return t;
 }

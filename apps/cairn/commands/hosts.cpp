@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "../machine.h"
 #include "../words.h"
 #include "cairn/hardware/catalogue.h"
 #include "cairn/hardware/host.h"
@@ -25,33 +26,12 @@ struct Answering {
   std::optional<HostCheck> own;  // of the machine that the options describe
 };
 
-OwnedHost owned_by(const ParsedCommand& args) {
-  OwnedHost out;
-  out.supply = args.quantity<Watts>(kPsu);
-  out.ram = args.quantity<Bytes>(kRam);
-  const auto number = [&args](const OptionSpec& option) -> std::optional<int> {
-    const auto value = args.integer(option);
-    if (!value) return std::nullopt;
-    return static_cast<int>(*value);
-  };
-  out.slots = number(kSlots);
-  out.lanes = number(kSlotLanes);
-  out.generation = number(kSlotGeneration);
-  out.case_slots = number(kCaseSlots);
-  return out;
-}
-
-bool describes_machine(const ParsedCommand& args) {
-  return std::ranges::any_of(kMachineOptions,
-                             [&args](const OptionSpec* o) { return args.given(*o); });
-}
-
 Result<Answering> answer_for(const ParsedCommand& args, const HostCatalogue& hosts,
                              const AcceleratorCatalogue& accelerators, const HostRules& rules) {
   Answering out;
   const auto names = args.list(kGpu);
   if (names.empty()) {
-    if (args.given(kGpus) || describes_machine(args)) {
+    if (args.given(kGpus) || machine_of(args)) {
       return fail(bad_input("no accelerator is named").in("--gpu").want("an accelerator"));
     }
     for (const Host& host : hosts.all()) out.hosts.push_back(&host);
@@ -69,7 +49,7 @@ Result<Answering> answer_for(const ParsedCommand& args, const HostCatalogue& hos
   for (const Host* host : out.hosts) {
     out.checks.push_back(check_host(*out.need, *out.card, *host, std::nullopt));
   }
-  if (describes_machine(args)) out.own = check_host(*out.need, owned_by(args));
+  if (const auto own = machine_of(args)) out.own = check_host(*out.need, *own);
   return out;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "../inputs.h"
+#include "../machine.h"
+#include "../plan_output.h"
 #include "../render.h"
 #include "cairn/data/yaml.h"
 #include "cairn/plan/plan_file.h"
@@ -42,12 +44,6 @@ std::string_view word_for(Objective objective) {
   return msg("cards and electricity, per year at a rate, else per token");
 }
 
-void write_counts(JsonWriter& json, const SearchCounts& counts) {
-  json.key("candidates").begin_object().field("considered", counts.considered);
-  json.field("too_large", counts.too_large).field("excluded", counts.excluded);
-  json.field("dominated", counts.dominated).end_object();
-}
-
 // Options given on the command line take precedence over the file.
 Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge, PlanFile& plan) {
   Workload& w = plan.request.workload;
@@ -67,6 +63,7 @@ Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge
     c.budget_currency = budget->currency.empty() ? "USD" : budget->currency;
   }
   if (const auto watts = args.number(kPlanPower)) c.power_w = watts;
+  if (const auto machine = machine_of(args)) c.host = machine;
   if (const auto cards = args.integer(kGpus)) c.max_cards = *cards;
   if (args.given(kVendor)) c.vendor = *args.text(kVendor) == "any" ? "" : *args.text(kVendor);
   if (const auto name = args.text(kWeights)) c.formats = {std::string(*name)};
@@ -88,6 +85,7 @@ Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge
   if (args.given(kUtilisation)) t.utilisation = typed.utilisation;
   if (args.given(kElectricityPrice)) t.electricity_per_kwh = typed.electricity_per_kwh;
   if (args.given(kPue)) t.pue = typed.pue;
+  if (args.given(kCo2)) t.co2_g_per_kwh = typed.co2_g_per_kwh;
   if (!args.given(kCurrency) && c.budget && t.currency == "USD") t.currency = c.budget_currency;
   return {};
 }
@@ -133,7 +131,9 @@ void write(const Plan& plan, const std::string& model, const PlanRequest& reques
   for (const Candidate& c : plan.ranked) {
     json.begin_object().field("cards", c.cards).field("price", c.price);
     json.field("yearly_cost", c.yearly_cost).field("bits_per_weight", c.bits_per_weight);
-    json.field("pareto", c.pareto).key("prediction").begin_object();
+    json.field("pareto", c.pareto).key("machines");
+    write_machines(json, c.machines);
+    json.key("prediction").begin_object();
     write_prediction(json, c.prediction);
     json.end_object().end_object();
   }
@@ -149,6 +149,7 @@ void write(const Plan& plan, const std::string& model, const PlanRequest& reques
     json.field("unit", r.unit).field("accelerator", r.accelerator).end_object();
   }
   json.end_array();
+  write_contests(json, plan.contests);
   write_counts(json, plan.counts);
   json.end_object();
   context.console.out(json.text());
@@ -159,7 +160,8 @@ bool unconfirmed(const Prediction& p) {
   return p.money.purchase_price && !p.money.purchase_price->confirmed;
 }
 
-void print_ranked(const Plan& plan, const PlanRequest& request, Context& context) {
+void print_ranked(const Plan& plan, const PlanRequest& request, const Knowledge& knowledge,
+                  Context& context) {
   const Translator& t = context.tr;
   TextTable table({{"#", Align::right},
                    {t.tr("cards")},
@@ -183,8 +185,9 @@ void print_ranked(const Plan& plan, const PlanRequest& request, Context& context
     const Metric* watts = p.metric("power_w");
     table.add({fmt::format("{}", ++rank),
                fmt::format("{} x {}{}", c.cards, p.accelerator, p.announced ? "*" : ""), p.engine,
-               p.weights, layout_text(p.layout, t), interval(p.metric("ttft_ms_mean")),
-               interval(p.metric("tpot_ms_mean")), interval(p.metric("output_tokens_per_s")),
+               weights_text(p, knowledge), layout_text(p.layout, t),
+               interval(p.metric("ttft_ms_mean")), interval(p.metric("tpot_ms_mean")),
+               interval(p.metric("output_tokens_per_s")),
                watts != nullptr ? format_number(watts->value) : "–",
                amount(c.price, request.terms.currency) + (unconfirmed(p) ? "?" : ""),
                amount(c.yearly_cost, request.terms.currency),
@@ -195,7 +198,7 @@ void print_ranked(const Plan& plan, const PlanRequest& request, Context& context
   context.console.note(
       t.tr("◆ on the Pareto front of cost, latency, throughput and energy; "
            "intervals cover 80 %; * announced; ? a price that no source vouches "
-           "for; hosts, racks and networks are not counted"));
+           "for; machines and networks are not counted"));
 }
 
 void print_reasons(const Plan& plan, bool all, Context& context) {
@@ -251,8 +254,12 @@ Result<Answer> run_plan(Context& context) {
     if (result.ranked.empty()) {
       context.console.out(context.tr.tr("nothing qualifies for {}", model.name) + "\n");
     } else {
-      print_ranked(result, plan.request, context);
+      print_ranked(result, plan.request, knowledge, context);
+      print_machines(result, plan.request, context);
+      print_contests(result, context);
+      print_rent(result, plan.request, context);
     }
+    print_counts(result.counts, context);
     print_reasons(result, args.flag(kExplain), context);
   }
   return result.ranked.empty() ? Answer::no : Answer::yes;

@@ -2,6 +2,7 @@
 
 #include "../context.h"
 #include "../options/deployment.h"
+#include "../options/host.h"
 #include "../options/money.h"
 #include "../options/selection.h"
 #include "../options/workload.h"
@@ -40,7 +41,7 @@ inline constexpr const OptionSpec* kPlanOptions[] = {&kPlanModel, &kObjective, &
                                                      &kPlanPower, &kVendor,    &kTop,    &kExplain};
 inline constexpr OptionGroup kPlanGroup{msg("Plan"), kPlanOptions};
 inline constexpr const OptionGroup* kPlanGroups[] = {&kPlanGroup, &kDeployment, &kWorkload,
-                                                     &kTargets, &kMoney};
+                                                     &kTargets,   &kMachine,    &kMoney};
 inline constexpr ArgumentSpec kPlanArguments[] = {
     {.metavar = "FILE",
      .description = msg("workload in YAML; options given beside it take precedence"),

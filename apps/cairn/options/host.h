@@ -5,7 +5,11 @@
 
 namespace cairn::cli {
 
+inline constexpr std::string_view kPsuAliases[] = {"own-psu"};
+inline constexpr std::string_view kRamAliases[] = {"own-ram"};
+inline constexpr std::string_view kSlotsAliases[] = {"own-slots"};
 inline constexpr OptionSpec kPsu{.name = "psu",
+                                 .aliases = kPsuAliases,
                                  .type = OptionType::quantity,
                                  .metavar = "POWER",
                                  .unit = "W",
@@ -13,6 +17,7 @@ inline constexpr OptionSpec kPsu{.name = "psu",
                                  .max = 1e6,
                                  .description = msg("rating of the power supply you have")};
 inline constexpr OptionSpec kRam{.name = "ram",
+                                 .aliases = kRamAliases,
                                  .type = OptionType::quantity,
                                  .metavar = "SIZE",
                                  .unit = "GiB",
@@ -20,6 +25,7 @@ inline constexpr OptionSpec kRam{.name = "ram",
                                  .max = 1e6,
                                  .description = msg("memory of the machine you have")};
 inline constexpr OptionSpec kSlots{.name = "slots",
+                                   .aliases = kSlotsAliases,
                                    .type = OptionType::integer,
                                    .metavar = "N",
                                    .min = 0,

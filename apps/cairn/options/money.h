@@ -26,6 +26,13 @@ inline constexpr OptionSpec kPue{
     .max = 10,
     .default_text = "1",
     .description = msg("power usage effectiveness: power of the room over that of the machines")};
+inline constexpr OptionSpec kCo2{
+    .name = "co2",
+    .type = OptionType::number,
+    .metavar = "G",
+    .min = 0,
+    .max = 5000,
+    .description = msg("grams of CO2 per kilowatt-hour; without it none is counted")};
 inline constexpr std::string_view kAmortisationAliases[] = {"amortization-years"};
 inline constexpr OptionSpec kAmortisation{
     .name = "amortisation-years",
@@ -56,8 +63,8 @@ inline constexpr OptionSpec kOwned{
     .metavar = "ID:N",
     .description = msg("cards at hand, which cost nothing to buy: rx-7900-xtx:2")};
 
-inline constexpr const OptionSpec* kMoneyOptions[] = {&kCurrency, &kElectricityPrice, &kPue,
-                                                      &kAmortisation, &kUtilisation};
+inline constexpr const OptionSpec* kMoneyOptions[] = {&kCurrency,     &kElectricityPrice, &kPue,
+                                                      &kAmortisation, &kUtilisation,      &kCo2};
 inline constexpr OptionGroup kMoney{msg("Money"), kMoneyOptions};
 
 }  // namespace cairn::cli

@@ -48,6 +48,7 @@ struct HostRules {
   Watts supply_step{};                       // sizes are sold in steps of this
   Watts largest_supply{};                    // of one supply for a desktop case
   Watts circuit{};                           // that a household circuit of 120 V gives without end
+  double rack_units = 0;                     // of a full rack
   Bytes ram_base{};                          // operating system and services
   Bytes ram_process{};                       // one worker process of an engine
   std::vector<Bytes> ram_sizes;              // that are sold as one set, ascending

@@ -80,6 +80,7 @@ Result<HostRules> HostRules::load(const Image& image) {
   CAIRN_TRY(out.server, read_base(root, "server"));
   CAIRN_TRY(const Node supply, root.required("supply"));
   CAIRN_CHECK(read_supply(Figures(supply), out));
+  CAIRN_TRY(out.rack_units, Figures(root).required("rack_units"));
   CAIRN_TRY(const Node ram, root.required("ram"));
   CAIRN_CHECK(read_ram(ram, out));
   CAIRN_TRY(const Node atomics, root.required("atomics"));

@@ -73,7 +73,9 @@ Result<PairingFacts> PairingFacts::of(const SearchSpace& space, const Pairing& p
   } else if (kernels.error().kind != ErrorKind::unsupported) {
     return std::unexpected(std::move(kernels).error());
   }
-  if (const auto quote = space.knowledge->prices.purchase(a.id)) {
+  auto quote = space.knowledge->prices.purchase(a.id);
+  if (!quote) quote = place_price(a, *space.knowledge);
+  if (quote) {
     CAIRN_TRY(out.card_price, space.knowledge->prices.convert(quote->amount, quote->currency,
                                                               request.terms.currency));
   }
@@ -163,12 +165,27 @@ Bytes BoundMaker::cache_of(const KvFormat& kv) {
   return it->second;
 }
 
-Rank rank_of(Objective objective, double value, double bits, double kv_bits, double tpot,
-             std::int64_t cards, std::size_t index) {
+bool BoundMaker::lacks(const Variant& v, std::int64_t replicas) {
+  const auto& host = space_->request->constraints.host;
+  if (!host) return false;
+  const std::int64_t devices = replicas * v.layout.tp * v.layout.pp;
+  const std::int64_t processes = processes_of(*v.engine) > 0 ? replicas : 0;
+  const auto [it, fresh] = lacking_.try_emplace({devices, processes});
+  if (fresh) {
+    const auto held = holds(*host, *v.accelerator, devices, processes,
+                            on_rocm(*v.engine, *v.accelerator), space_->knowledge->host_rules);
+    it->second = !held.value_or(false);
+  }
+  return it->second;
+}
+
+Rank rank_of(Objective objective, bool lacks, double value, double bits, double kv_bits,
+             double tpot, std::int64_t cards, std::size_t index) {
   const auto n = static_cast<double>(cards);
   const auto place = static_cast<double>(index);
-  if (of_money(objective)) return {n, -bits, -kv_bits, tpot, 0, place};
-  return {value, -bits, -kv_bits, tpot, n, place};
+  const double apart = lacks ? 1 : 0;
+  if (of_money(objective)) return {apart, n, -bits, -kv_bits, tpot, 0, place};
+  return {apart, value, -bits, -kv_bits, tpot, n, place};
 }
 
 double value_of(Objective objective, const OperatingPoint& point, double devices,

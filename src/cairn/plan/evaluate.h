@@ -83,6 +83,8 @@ class BoundMaker {
 
   /// Nothing for a variant that the engine, the model or the data refuse.
   std::optional<VariantBounds> of(const Variant& variant);
+  /// So many replicas do not stand in the machine that is owned, if one is.
+  bool lacks(const Variant& variant, std::int64_t replicas);
 
  private:
   const KvFormat* kv_of(const std::string& name);
@@ -95,17 +97,19 @@ class BoundMaker {
   std::map<std::string, std::optional<KvFormat>> kv_formats_;
   std::map<int, CollectiveModel> links_;  // by devices
   std::map<const FormatFacts*, FormatRates> rates_;
-  std::map<std::string, Bytes> caches_;  // of a sequence, by KV format
+  std::map<std::pair<std::int64_t, std::int64_t>, bool> lacking_;  // by devices, processes
+  std::map<std::string, Bytes> caches_;                            // of a sequence, by KV format
 };
 
 /// Candidates are in the order of their ranks, smallest first; the place among the
-/// variants comes last, so that no two are equal.
+/// variants comes last, so that no two are equal. What stands in the machine at hand
+/// comes before what does not.
 ///   money:  cards, then bits per weight and per cached number (more is better), then
 ///           time per token
 ///   others: the objective's value, then bits, time per token, cards
-using Rank = std::array<double, 6>;
-Rank rank_of(Objective objective, double value, double bits, double kv_bits, double tpot,
-             std::int64_t cards, std::size_t index);
+using Rank = std::array<double, 7>;
+Rank rank_of(Objective objective, bool lacks, double value, double bits, double kv_bits,
+             double tpot, std::int64_t cards, std::size_t index);
 
 /// The value of an objective, smaller is better; money's is the number of cards.
 double value_of(Objective objective, const OperatingPoint& point, double devices,

@@ -104,6 +104,9 @@ Result<Found> find_best(const SearchSpace& space, const Pairing& pairing) {
   c.price = out.facts->price(c.cards);
   c.bits_per_weight = w.bits_per_weight;
   if (c.price) c.yearly_cost = owned_per_year(*c.price, c.prediction.money, request.terms);
+  const auto& host = request.constraints.host;
+  CAIRN_TRY(c.machines, machines_of(deployment, host ? &*host : nullptr, *space.knowledge,
+                                    request.terms.currency));
   out.candidate = std::move(c);
   return out;
 }
@@ -239,7 +242,7 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
   plan.evaluated = plan.counts.evaluated;
   mark_pareto(plan.ranked);
   std::ranges::stable_sort(plan.ranked, {}, [&](const Candidate& c) {
-    return std::tuple(objective_value(c, space.objective),
+    return std::tuple(c.lacks(), objective_value(c, space.objective),
                       metric_or(c.prediction, "tpot_ms_mean", kNone));
   });
   CAIRN_CHECK(add_reasons(space, found, plan));

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/plan/machines.h"
 #include "cairn/predict/prediction.h"
 
 namespace cairn {
@@ -43,7 +44,8 @@ struct Constraints {
   std::vector<std::string> formats;  // empty: the engine's usual ones
   std::string kv;                    // empty: the usual ones
   std::int64_t max_cards = 64;
-  bool announced = false;  // consider announced hardware that is not named
+  bool announced = false;         // consider announced hardware that is not named
+  std::optional<OwnedHost> host;  // the machine at hand: what it holds comes first
 };
 
 struct PlanRequest {
@@ -67,6 +69,10 @@ struct Candidate {
   std::optional<double> price;        // of the cards to buy, in terms.currency
   std::optional<double> yearly_cost;  // amortisation and electricity, in terms.currency
   bool pareto = false;  // no other is better in cost, latency, throughput and energy at once
+  Machines machines;    // that the cards stand in
+
+  /// It does not stand in the machine that is owned.
+  [[nodiscard]] bool lacks() const { return machines.check && !machines.check->fits; }
 };
 
 /// What became of the candidates. The four parts add up to `considered`.

@@ -82,11 +82,57 @@ Result<void> read_owned(Node root, Constraints& c) {
   return {};
 }
 
+Result<std::optional<int>> count(Node node, std::string_view key, int most) {
+  if (!node.find_value(key)) return std::optional<int>{};
+  CAIRN_TRY(const std::int64_t value, node.get_integer(key, 0, most));
+  return std::optional<int>(static_cast<int>(value));
+}
+
+// The machine at hand.
+Result<void> read_host(Node root, Constraints& c) {
+  CAIRN_TRY(const auto node, section(root, "host"));
+  if (!node) return {};
+  constexpr std::array<std::string_view, 8> kKnown{
+      "supply_w", "ram_gib", "slots", "lanes", "generation", "case_slots", "atomics", "cooling"};
+  CAIRN_CHECK(node->only(kKnown));
+  OwnedHost host;
+  if (node->find_value("supply_w")) {
+    CAIRN_TRY(const double watts, node->get_number("supply_w", 1, 1e6));
+    host.supply = Watts(watts);
+  }
+  if (node->find_value("ram_gib")) {
+    CAIRN_TRY(const double size, node->get_number("ram_gib", 0.1, 1e6));
+    host.ram = gib(size);
+  }
+  CAIRN_TRY(host.slots, count(*node, "slots", 64));
+  CAIRN_TRY(host.lanes, count(*node, "lanes", 64));
+  CAIRN_TRY(host.generation, count(*node, "generation", 9));
+  CAIRN_TRY(host.case_slots, count(*node, "case_slots", 64));
+  if (node->find_value("atomics")) {
+    CAIRN_TRY(const bool atomics, node->get<bool>("atomics"));
+    host.atomics = atomics;
+  }
+  CAIRN_TRY(const auto words, node->get_strings("cooling"));
+  for (const std::string& word : words) {
+    const auto cooling = find_cooling(word);
+    if (!cooling) {
+      return fail(node->required("cooling")
+                      ->error(cooling.error().message)
+                      .in("cooling")
+                      .want(cooling.error().expected));
+    }
+    host.cooling.push_back(*cooling);
+  }
+  c.host = std::move(host);
+  return {};
+}
+
 Result<void> read_terms(Node root, CostTerms& t) {
   CAIRN_TRY(const auto node, section(root, "money"));
   if (!node) return {};
-  constexpr std::array<std::string_view, 5> kKnown{"currency", "amortisation_years", "utilisation",
-                                                   "electricity_per_kwh", "pue"};
+  constexpr std::array<std::string_view, 6> kKnown{"currency",    "amortisation_years",
+                                                   "utilisation", "electricity_per_kwh",
+                                                   "pue",         "co2_g_per_kwh"};
   CAIRN_CHECK(node->only(kKnown));
   CAIRN_TRY(const std::string_view currency,
             node->get_or<std::string_view>("currency", t.currency));
@@ -97,6 +143,10 @@ Result<void> read_terms(Node root, CostTerms& t) {
   CAIRN_TRY(t.electricity_per_kwh,
             node->get_number_or("electricity_per_kwh", t.electricity_per_kwh, 0, 1e6));
   CAIRN_TRY(t.pue, node->get_number_or("pue", t.pue, 1, 10));
+  if (node->find_value("co2_g_per_kwh")) {
+    CAIRN_TRY(const double grams, node->get_number("co2_g_per_kwh", 0, 5000));
+    t.co2_g_per_kwh = grams;
+  }
   return {};
 }
 
@@ -144,9 +194,9 @@ Result<Objective> find_objective(std::string_view name) {
 
 Result<PlanFile> read_plan(Node root) {
   if (!root.is_mapping()) return fail(root.error("not a plan").want("a mapping"));
-  constexpr std::array<std::string_view, 15> kKnown{
-      "model",   "workload", "limits", "budget",    "owned",     "money", "vendor",     "gpus",
-      "engines", "weights",  "kv",     "objective", "announced", "top",   "description"};
+  constexpr std::array<std::string_view, 16> kKnown{
+      "model", "workload", "limits",  "budget", "owned",     "host",      "money", "vendor",
+      "gpus",  "engines",  "weights", "kv",     "objective", "announced", "top",   "description"};
   CAIRN_CHECK(root.only(kKnown));
   PlanFile out;
   CAIRN_TRY(const std::string_view model, root.get_or<std::string_view>("model", ""));
@@ -155,6 +205,7 @@ Result<PlanFile> read_plan(Node root) {
   CAIRN_CHECK(read_limits(root, out.request.constraints));
   CAIRN_CHECK(read_budget(root, out.request.constraints));
   CAIRN_CHECK(read_owned(root, out.request.constraints));
+  CAIRN_CHECK(read_host(root, out.request.constraints));
   CAIRN_CHECK(read_terms(root, out.request.terms));
   CAIRN_CHECK(read_selection(root, out.request));
   return out;

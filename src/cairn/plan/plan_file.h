@@ -5,6 +5,7 @@
 //   limits: {ttft_ms: 1000, tpot_ms: 50, power_w: 3000}
 //   budget: {amount: 6000, currency: CNY}
 //   owned: {rx-7900-xtx: 2}
+//   host: {supply_w: 850, ram_gib: 64, slots: 1}
 //   vendor: amd
 #pragma once
 

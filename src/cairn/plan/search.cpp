@@ -107,7 +107,7 @@ class PairingSearch {
     return c.tokens_per_s && tpot.value() * *c.tokens_per_s > 1;
   }
 
-  [[nodiscard]] Rank bound_of(const Branch& b, std::int64_t replicas) const {
+  [[nodiscard]] Rank bound_of(const Branch& b, std::int64_t replicas) {
     const Variant& v = facts_->variants[b.index];
     const VariantBounds& known = *b.known;
     const double tpot = in_ms(known.bounds.tpot(least_running(known.bounds, replicas)));
@@ -127,8 +127,8 @@ class PairingSearch {
         value = known.bounds.joules_per_token(most_running(known, replicas));
         break;
     }
-    return rank_of(space_->objective, value, known.format->bits_per_weight, known.kv_bits, tpot,
-                   cards, b.index);
+    return rank_of(space_->objective, bounds_.lacks(v, replicas), value,
+                   known.format->bits_per_weight, known.kv_bits, tpot, cards, b.index);
   }
 
   // Output tokens per second of all replicas, at most.
@@ -191,7 +191,7 @@ class PairingSearch {
   }
 
   // Whether the replicas that are not dominated may serve the rate within the limits.
-  [[nodiscard]] bool serves_enough(const Branch& b, const ReplicaModel& model) const {
+  [[nodiscard]] bool serves_enough(const Branch& b, const ReplicaModel& model) {
     if (exhaustive() || !workload().rate) return true;
     double most = 0;
     for (const std::int64_t r : b.replicas) {
@@ -208,12 +208,13 @@ class PairingSearch {
   }
 
   // By the real times of this variant, not by its bounds: where latency is ranked by.
-  [[nodiscard]] bool slower(const Branch& b, ReplicaModel& model, std::int64_t replicas) const {
+  [[nodiscard]] bool slower(const Branch& b, ReplicaModel& model, std::int64_t replicas) {
     if (space_->objective != Objective::latency || !workload().rate) return false;
     const double tpot = in_ms(model.least_tpot(*workload().rate / static_cast<double>(replicas)));
-    const std::int64_t cards = facts_->cards(facts_->variants[b.index], replicas);
-    return rank_of(space_->objective, tpot, b.known->format->bits_per_weight, b.known->kv_bits,
-                   tpot, cards, b.index) >= *best_;
+    const Variant& v = facts_->variants[b.index];
+    return rank_of(space_->objective, bounds_.lacks(v, replicas), tpot,
+                   b.known->format->bits_per_weight, b.known->kv_bits, tpot,
+                   facts_->cards(v, replicas), b.index) >= *best_;
   }
 
   // What a replica serves at most within the limits.
@@ -241,8 +242,9 @@ class PairingSearch {
     if (point.overloaded || !point.fits || !keeps(limits(), point.load.steady)) return false;
     const std::int64_t cards = facts_->cards(v, replicas);
     const double value = value_of(space_->objective, point, devices(v, replicas), cards);
-    const Rank rank = rank_of(space_->objective, value, b.known->format->bits_per_weight,
-                              b.known->kv_bits, in_ms(point.load.steady.tpot), cards, b.index);
+    const Rank rank = rank_of(space_->objective, bounds_.lacks(v, replicas), value,
+                              b.known->format->bits_per_weight, b.known->kv_bits,
+                              in_ms(point.load.steady.tpot), cards, b.index);
     if (!best_ || rank < *best_) {
       best_ = rank;
       out_.best = Winner{v, replicas, b.known->format->bits_per_weight};

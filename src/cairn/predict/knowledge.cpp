@@ -16,9 +16,12 @@ Result<Knowledge> Knowledge::load(Image image) {
   CAIRN_TRY(CostData cost, CostData::load(image));
   CAIRN_TRY(PriceBook prices, PriceBook::load(image));
   CAIRN_TRY(UnifiedMemory unified, UnifiedMemory::load(image));
+  CAIRN_TRY(HostCatalogue hosts, HostCatalogue::load(image));
+  CAIRN_TRY(HostRules host_rules, HostRules::load(image));
   return Knowledge{std::move(image),  std::move(accelerators), std::move(engines),
                    std::move(models), std::move(tensor_types), std::move(weight_formats),
-                   std::move(cost),   std::move(prices),       std::move(unified)};
+                   std::move(cost),   std::move(prices),       std::move(unified),
+                   std::move(hosts),  std::move(host_rules)};
 }
 
 }  // namespace cairn

@@ -9,6 +9,8 @@
 #include "cairn/data/image.h"
 #include "cairn/engine/engine.h"
 #include "cairn/hardware/catalogue.h"
+#include "cairn/hardware/host.h"
+#include "cairn/hardware/host_need.h"
 #include "cairn/hardware/prices.h"
 #include "cairn/hardware/unified_memory.h"
 #include "cairn/model/catalogue.h"
@@ -28,6 +30,8 @@ struct Knowledge {
   CostData cost;
   PriceBook prices;
   UnifiedMemory unified;
+  HostCatalogue hosts;
+  HostRules host_rules;
 
   static Result<Knowledge> load(Image image);
 };

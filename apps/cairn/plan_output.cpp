@@ -1,0 +1,177 @@
+#include "plan_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cairn/report/number.h"
+#include "cairn/report/table.h"
+#include "render.h"
+#include "words.h"
+
+namespace cairn::cli {
+namespace {
+
+std::string watts(const std::optional<Watts>& power) {
+  return power ? fmt::format("{} W", format_count(std::round(power->value()))) : "–";
+}
+
+std::string slots_text(const HostNeed& need) {
+  if (need.lanes == 0) return "–";
+  std::string out =
+      fmt::format("{} x PCIe {} x{}", need.cards_per_host, need.generation, need.lanes);
+  if (need.slot_width > 0) out += fmt::format(", {}", need.slot_width * need.cards_per_host);
+  return out;
+}
+
+std::string machine_text(const Machines& m, const Translator& t) {
+  const std::string kind(t.tr(word_for(m.need.kind)));
+  if (m.need.hosts == 1) return kind;
+  std::string out = fmt::format("{} x {}", m.need.hosts, kind);
+  if (m.racks) out += ", " + t.tr("{} racks", *m.racks);
+  return out;
+}
+
+Cell check_text(const Machines& m, const Translator& t) {
+  if (!m.check) return "";
+  const HostFinding* worst = m.check->worst();
+  if (worst == nullptr) return {t.tr(word_for(HostVerdict::enough)), Tone::good};
+  const Tone tone = worst->verdict == HostVerdict::lacking ? Tone::bad : Tone::warn;
+  return {fmt::format("{}: {}", t.tr(word_for(worst->verdict)), t.tr(worst->text)), tone};
+}
+
+}  // namespace
+
+void write_machines(JsonWriter& json, const Machines& m) {
+  const HostNeed& n = m.need;
+  json.begin_object().field("machines", n.hosts).field("cards_per_machine", n.cards_per_host);
+  json.field("kind", name_of(n.kind)).field("form", n.form);
+  json.field("load_w", n.sustained).field("supply_w", n.supply);
+  json.field("ram_least_bytes", n.ram_least).field("ram_bytes", n.ram);
+  json.field("slot_width", n.slot_width).field("lanes", n.lanes);
+  json.field("pcie_generation", n.generation).key("cooling");
+  if (n.cooling) {
+    json.value(name_of(*n.cooling));
+  } else {
+    json.null();
+  }
+  json.field("all_machines_w", m.power).field("host", m.host);
+  json.field("host_price", m.host_price).field("rack_units", m.rack_units);
+  json.field("racks", m.racks).key("fits_owned");
+  if (m.check) {
+    json.value(m.check->fits);
+  } else {
+    json.null();
+  }
+  json.key("findings").begin_array();
+  for (const HostFinding& f : m.check ? m.check->findings : std::vector<HostFinding>{}) {
+    json.begin_object().field("part", name_of(f.part)).field("verdict", name_of(f.verdict));
+    json.field("text", fill(f.text.id, f.text.values)).end_object();
+  }
+  json.end_array().end_object();
+}
+
+void write_contests(JsonWriter& json, const std::vector<Contest>& contests) {
+  json.key("contests").begin_array();
+  for (const Contest& c : contests) {
+    json.begin_object().field("accelerator", c.accelerator).field("better", c.better);
+    json.field("other", c.other).field("ratio", c.ratio).end_object();
+  }
+  json.end_array();
+}
+
+void write_counts(JsonWriter& json, const SearchCounts& counts) {
+  json.key("candidates").begin_object().field("considered", counts.considered);
+  json.field("too_large", counts.too_large).field("excluded", counts.excluded);
+  json.field("dominated", counts.dominated).end_object();
+}
+
+std::string weights_text(const Prediction& p, const Knowledge& knowledge) {
+  const auto engine = knowledge.engines.find(p.engine);
+  if (engine && p.kv == (*engine)->reference.kv_format) return p.weights;
+  return fmt::format("{}, KV {}", p.weights, p.kv);
+}
+
+void print_machines(const Plan& plan, const PlanRequest& request, Context& context) {
+  const Translator& t = context.tr;
+  TextTable table({{"#", Align::right},
+                   {t.tr("machine")},
+                   {t.tr("power supply"), Align::right},
+                   {t.tr("memory"), Align::right},
+                   {t.tr("slots, widths")},
+                   {t.tr("cooling")},
+                   {t.tr("from the catalogue")},
+                   {request.constraints.host ? t.tr("yours") : ""}});
+  int rank = 0;
+  for (const Candidate& c : plan.ranked) {
+    const HostNeed& need = c.machines.need;
+    std::string host = c.machines.host.empty() ? "–" : c.machines.host;
+    if (c.machines.host_price) host += ", " + amount(c.machines.host_price, request.terms.currency);
+    table.add({fmt::format("{}", ++rank), machine_text(c.machines, t), watts(need.supply),
+               format(need.ram), slots_text(need),
+               need.cooling ? std::string(t.tr(word_for(*need.cooling))) : "–", host,
+               check_text(c.machines, t)});
+  }
+  context.console.out("\n" + table.render(context.console.style()));
+}
+
+void print_contests(const Plan& plan, Context& context) {
+  constexpr std::size_t kMost = 5;
+  std::size_t printed = 0;
+  for (const Contest& c : plan.contests) {
+    if (!(c.ratio > 0) || !std::isfinite(c.ratio) || printed == kMost) continue;
+    ++printed;
+    context.console.note(context.tr.tr("{}: {} is better than {} by {} %", c.accelerator, c.better,
+                                       c.other, format_number((c.ratio - 1) * 100)));
+  }
+}
+
+void print_rent(const Plan& plan, const PlanRequest& request, Context& context) {
+  const Translator& t = context.tr;
+  constexpr std::size_t kMost = 3;
+  std::size_t printed = 0;
+  for (const Candidate& c : plan.ranked) {
+    const CostFigures& m = c.prediction.money;
+    if (!m.rented_per_year || !m.rental_price || printed == kMost) continue;
+    ++printed;
+    const std::string name = fmt::format("{} x {}", c.cards, c.prediction.accelerator);
+    const std::string rent = amount(m.rented_per_year, request.terms.currency);
+    const std::string quoted = fmt::format(
+        "{}, {}", m.rental_price->provider,
+        m.rental_price->date.empty() ? std::string(t.tr(msg("undated"))) : m.rental_price->date);
+    if (m.break_even_years && std::isfinite(*m.break_even_years)) {
+      context.console.note(
+          t.tr("{}: rented {} a year ({}); buying has paid for itself after {} years", name, rent,
+               quoted, format_number(*m.break_even_years)));
+    } else if (m.break_even_years) {
+      context.console.note(
+          t.tr("{}: rented {} a year ({}); the electricity alone costs more", name, rent, quoted));
+    } else {
+      context.console.note(t.tr("{}: rented {} a year ({})", name, rent, quoted));
+    }
+  }
+  if (request.terms.co2_g_per_kwh && !plan.ranked.empty()) {
+    const Candidate& c = plan.ranked.front();
+    const CostFigures& m = c.prediction.money;
+    if (m.co2_kg_per_year && m.co2_g_per_mtok) {
+      context.console.note(t.tr("{} x {}: {} kg of CO2 a year, {} g for a million output tokens",
+                                c.cards, c.prediction.accelerator,
+                                format_number(*m.co2_kg_per_year),
+                                format_number(*m.co2_g_per_mtok)));
+    }
+  }
+}
+
+void print_counts(const SearchCounts& counts, Context& context) {
+  context.console.note(
+      context.tr.tr("{} deployments considered: {} do not fit, {} break a limit, {} are not as "
+                    "good, {} predicted",
+                    format_count(static_cast<double>(counts.considered)),
+                    format_count(static_cast<double>(counts.too_large)),
+                    format_count(static_cast<double>(counts.excluded)),
+                    format_count(static_cast<double>(counts.dominated)),
+                    format_count(static_cast<double>(counts.evaluated))));
+}
+
+}  // namespace cairn::cli

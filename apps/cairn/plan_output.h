@@ -1,0 +1,23 @@
+// What a plan says beside its ranking: machines, engines against each other, rent, and
+// what became of the candidates.
+#pragma once
+
+#include "cairn/plan/plan.h"
+#include "cairn/report/json_writer.h"
+#include "context.h"
+
+namespace cairn::cli {
+
+void write_machines(JsonWriter& json, const Machines& machines);
+void write_contests(JsonWriter& json, const std::vector<Contest>& contests);
+void write_counts(JsonWriter& json, const SearchCounts& counts);
+
+/// "q8_0", "q8_0, KV q8_0" where the cache is not the engine's usual one.
+std::string weights_text(const Prediction& prediction, const Knowledge& knowledge);
+
+void print_machines(const Plan& plan, const PlanRequest& request, Context& context);
+void print_contests(const Plan& plan, Context& context);
+void print_rent(const Plan& plan, const PlanRequest& request, Context& context);
+void print_counts(const SearchCounts& counts, Context& context);
+
+}  // namespace cairn::cli
