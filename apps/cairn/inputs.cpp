@@ -1,6 +1,10 @@
 #include "inputs.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
 
 #include "cairn/base/names.h"
 #include "options/deployment.h"
@@ -29,16 +33,62 @@ Result<bool> affordable(const Accelerator& a, const ParsedCommand& args, const P
   return amount <= most->amount;
 }
 
+struct Filter {
+  std::string_view option;
+  bool (*keeps)(const Accelerator&, const ParsedCommand&);
+};
+
+constexpr std::array kFilterTests{
+    Filter{"--vendor",
+           [](const Accelerator& a, const ParsedCommand& args) {
+             const auto vendor = args.text(kVendor).value_or("any");
+             return vendor == "any" || a.vendor == vendor;
+           }},
+    Filter{"--status",
+           [](const Accelerator& a, const ParsedCommand& args) {
+             const auto status = args.text(kStatus).value_or("any");
+             return status == "any" || name_of(a.status) == status;
+           }},
+    Filter{"--family",
+           [](const Accelerator& a, const ParsedCommand& args) {
+             const std::string family = normalise_name(args.text(kFamily).value_or(""));
+             return family.empty() || a.family == family || a.architecture == family;
+           }},
+    Filter{"--min-memory",
+           [](const Accelerator& a, const ParsedCommand& args) {
+             const auto least = args.quantity<Bytes>(kMinMemory);
+             return !least || a.memory >= *least;
+           }},
+};
+
+// Unasked, what can be bought: neither announced nor no longer made.
 bool kept(const Accelerator& a, const ParsedCommand& args) {
   if (!a.is_gpu) return false;
-  const auto vendor = args.text(kVendor).value_or("any");
-  if (vendor != "any" && a.vendor != vendor) return false;
-  const auto status = args.text(kStatus).value_or("any");
-  if (status != "any" ? name_of(a.status) != status : a.status == Status::announced) return false;
-  const std::string family = normalise_name(args.text(kFamily).value_or(""));
-  if (!family.empty() && a.family != family && a.architecture != family) return false;
-  const auto least = args.quantity<Bytes>(kMinMemory);
-  return !least || a.memory >= *least;
+  const bool sold = a.status != Status::announced && a.status != Status::end_of_life;
+  if (args.text(kStatus).value_or("any") == "any" && !sold) return false;
+  return std::ranges::all_of(kFilterTests, [&](const Filter& f) { return f.keeps(a, args); });
+}
+
+// How many accelerators each filter would leave if it stood alone.
+std::string what_would_be_left(const ParsedCommand& args, const Knowledge& knowledge,
+                               const std::vector<const Accelerator*>& named) {
+  if (!named.empty()) return "a higher --max-price";
+  std::vector<std::string> parts;
+  for (const Filter& f : kFilterTests) {
+    const auto left =
+        std::ranges::count_if(knowledge.accelerators.all(),
+                              [&](const Accelerator& a) { return a.is_gpu && f.keeps(a, args); });
+    if (static_cast<std::size_t>(left) == knowledge.accelerators.all().size()) continue;
+    parts.push_back(fmt::format("{} alone leaves {}", f.option, left));
+  }
+  if (args.given(kMaxPrice)) {
+    const auto left =
+        std::ranges::count_if(knowledge.accelerators.all(), [&](const Accelerator& a) {
+          return a.is_gpu && affordable(a, args, knowledge.prices).value_or(false);
+        });
+    parts.push_back(fmt::format("--max-price alone leaves {}", left));
+  }
+  return fmt::format("filters that have something in common: {}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -69,7 +119,10 @@ Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& arg
     CAIRN_TRY(const bool keep, affordable(a, args, knowledge.prices));
     if (keep) out.push_back(&a);
   }
-  if (out.empty()) return fail(not_found("no accelerator is left by the selection"));
+  if (out.empty()) {
+    return fail(not_found("no accelerator is left by the selection")
+                    .want(what_would_be_left(args, knowledge, named)));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "cairn/report/number.h"
 #include "cairn/report/table.h"
@@ -29,7 +30,7 @@ std::string machine_text(const Machines& m, const Translator& t) {
   const std::string kind(t.tr(word_for(m.need.kind)));
   if (m.need.hosts == 1) return kind;
   std::string out = fmt::format("{} x {}", m.need.hosts, kind);
-  if (m.racks) out += ", " + t.tr("{} racks", *m.racks);
+  if (m.racks) out += ", " + t.tr("racks: {}", *m.racks);
   return out;
 }
 
@@ -98,7 +99,7 @@ void print_machines(const Plan& plan, const PlanRequest& request, Context& conte
   TextTable table({{"#", Align::right},
                    {t.tr("machine")},
                    {t.tr("power supply"), Align::right},
-                   {t.tr("memory"), Align::right},
+                   {t.tr("host memory"), Align::right},
                    {t.tr("slots, widths")},
                    {t.tr("cooling")},
                    {t.tr("from the catalogue")},
@@ -122,6 +123,12 @@ void print_contests(const Plan& plan, Context& context) {
   for (const Contest& c : plan.contests) {
     if (!(c.ratio > 0) || !std::isfinite(c.ratio) || printed == kMost) continue;
     ++printed;
+    constexpr double kAlike = 1.005;
+    if (c.ratio < kAlike) {
+      context.console.note(
+          context.tr.tr("{}: {} and {} are alike", c.accelerator, c.better, c.other));
+      continue;
+    }
     context.console.note(context.tr.tr("{}: {} is better than {} by {} %", c.accelerator, c.better,
                                        c.other, format_number((c.ratio - 1) * 100)));
   }
@@ -131,11 +138,13 @@ void print_rent(const Plan& plan, const PlanRequest& request, Context& context) 
   const Translator& t = context.tr;
   constexpr std::size_t kMost = 3;
   std::size_t printed = 0;
+  std::set<std::string> told;
   for (const Candidate& c : plan.ranked) {
     const CostFigures& m = c.prediction.money;
     if (!m.rented_per_year || !m.rental_price || printed == kMost) continue;
-    ++printed;
     const std::string name = fmt::format("{} x {}", c.cards, c.prediction.accelerator);
+    if (!told.insert(name).second) continue;
+    ++printed;
     const std::string rent = amount(m.rented_per_year, request.terms.currency);
     const std::string quoted = fmt::format(
         "{}, {}", m.rental_price->provider,

@@ -1,6 +1,7 @@
 #include "compare.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../inputs.h"
 #include "../render.h"
@@ -14,6 +15,7 @@ namespace {
 void write(const std::vector<Compared>& cards, const CostTerms& terms, Context& context) {
   JsonWriter json;
   json.begin_object().field("schema", "cairn.compare/1").field("currency", terms.currency);
+  json.field("mixed_weights", weight_formats_of(cards).size() > 1);
   json.key("cards").begin_array();
   for (const Compared& c : cards) {
     const Accelerator& a = *c.accelerator;
@@ -121,6 +123,12 @@ void print(const std::vector<Compared>& cards, bool workload, const CostTerms& t
     });
   }
   context.console.out(rows.table().render(context.console.style()));
+  const auto formats = weight_formats_of(cards);
+  if (formats.size() > 1) {
+    context.console.note(
+        context.tr.tr("not the same work: weights in {}; --weights takes one format for all",
+                      fmt::format("{}", fmt::join(formats, ", "))));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../inputs.h"
 #include "../machine.h"
@@ -115,6 +116,14 @@ Result<void> resolve_names(const Knowledge& knowledge, PlanRequest& request) {
     if (knowledge.weight_formats.find(name) == nullptr) {
       return fail(not_found("unknown weight format").got(name).want("one of cairn models show"));
     }
+  }
+  if (!c.kv.empty() && !knowledge.weight_formats.find_kv(c.kv)) {
+    std::vector<std::string> known;
+    for (const KvFormat& f : knowledge.weight_formats.kv_formats()) known.push_back(f.name);
+    return fail(not_found("unknown KV cache format")
+                    .in("--kv")
+                    .got(c.kv)
+                    .want(fmt::format("one of {}", fmt::join(known, ", "))));
   }
   CAIRN_TRY([[maybe_unused]] const double rate,
             knowledge.prices.convert(1, c.budget_currency, request.terms.currency));

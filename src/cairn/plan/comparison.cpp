@@ -1,5 +1,7 @@
 #include "cairn/plan/comparison.h"
 
+#include <algorithm>
+
 #include "cairn/plan/variants.h"
 
 namespace cairn {
@@ -56,6 +58,16 @@ void add_ratios(Compared& c) {
 }
 
 }  // namespace
+
+std::vector<std::string> weight_formats_of(const std::vector<Compared>& cards) {
+  std::vector<std::string> out;
+  for (const Compared& c : cards) {
+    if (!c.prediction) continue;
+    const std::string& format = c.prediction->weights;
+    if (std::ranges::find(out, format) == out.end()) out.push_back(format);
+  }
+  return out;
+}
 
 Result<std::vector<Compared>> compare(const ModelInput* model, const ComparisonRequest& request,
                                       const Knowledge& knowledge) {

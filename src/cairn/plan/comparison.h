@@ -31,6 +31,10 @@ struct Compared {
   std::optional<double> tokens_per_gib;
 };
 
+/// The weight formats of the predictions, each once: more than one, and the cards do not
+/// do the same work.
+std::vector<std::string> weight_formats_of(const std::vector<Compared>& cards);
+
 /// One entry per accelerator, in the order asked for. `model` may be null.
 Result<std::vector<Compared>> compare(const ModelInput* model, const ComparisonRequest& request,
                                       const Knowledge& knowledge);

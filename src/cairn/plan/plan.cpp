@@ -229,6 +229,13 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                     .in("context")
                     .got(std::to_string(w.context)));
   }
+  if (std::ranges::none_of(knowledge.accelerators.all(), [&](const Accelerator& a) {
+        return considered(a, request.constraints);
+      })) {
+    return fail(not_found("no accelerator is left by the selection")
+                    .got(request.constraints.vendor)
+                    .want("a vendor, or names, that some accelerator has"));
+  }
   const std::vector<Pairing> pairs = pairings(request.constraints, knowledge);
   CAIRN_TRY(const SearchSpace space, SearchSpace::build(model, request, knowledge, pairs));
   CAIRN_TRY(std::vector<Found> found,

@@ -35,7 +35,15 @@ Result<KvFormat> find_kv(std::string_view name, const EngineInfo& engine,
                          const Knowledge& knowledge) {
   const std::string_view wanted = name == "auto" ? engine.reference.kv_format : name;
   const auto format = knowledge.weight_formats.find_kv(wanted);
-  if (!format || !engine.supports_kv(format->name)) {
+  if (!format) {
+    std::vector<std::string> known;
+    for (const KvFormat& f : knowledge.weight_formats.kv_formats()) known.push_back(f.name);
+    return fail(not_found("unknown KV cache format")
+                    .in("--kv")
+                    .got(name)
+                    .want(fmt::format("one of {}", fmt::join(known, ", "))));
+  }
+  if (!engine.supports_kv(format->name)) {
     return fail(unsupported("the engine has no such KV cache format")
                     .in(engine.id)
                     .got(name)
