@@ -194,6 +194,91 @@ TEST(ModelFile, WhatTheGraphDoesNotHoldIsLeftOut) {
   EXPECT_EQ(m.other_bytes.value(), 2.0 * (6400 + 6144 + 100 + 8));
 }
 
+// A BERT as it is published: the head for pairs, a pooler and the decoder that is the
+// table again are not what its configuration names; numbers of positions are no weights.
+TEST(ModelFile, CheckpointsOfEncoders) {
+  const TemporaryFolder folder;
+  folder.write("config.json", R"({"architectures":["BertForMaskedLM"],"model_type":"bert",
+    "hidden_size":64,"intermediate_size":96,"num_hidden_layers":1,"num_attention_heads":4,
+    "vocab_size":100,"max_position_embeddings":32,"type_vocab_size":2})");
+  std::vector<Entry> tensors = {{"bert.embeddings.word_embeddings.weight", {100, 64}},
+                                {"bert.embeddings.position_embeddings.weight", {32, 64}},
+                                {"bert.embeddings.token_type_embeddings.weight", {2, 64}},
+                                {"bert.embeddings.LayerNorm.weight", {64}},
+                                {"bert.embeddings.LayerNorm.bias", {64}},
+                                {"cls.predictions.bias", {100}},
+                                {"cls.predictions.transform.dense.weight", {64, 64}},
+                                {"cls.predictions.transform.dense.bias", {64}},
+                                {"cls.predictions.transform.LayerNorm.weight", {64}},
+                                {"cls.predictions.transform.LayerNorm.bias", {64}}};
+  const std::string layer = "bert.encoder.layer.0.";
+  for (const std::string name : {"attention.self.query", "attention.self.key",
+                                 "attention.self.value", "attention.output.dense"}) {
+    tensors.push_back({layer + name + ".weight", {64, 64}});
+    tensors.push_back({layer + name + ".bias", {64}});
+  }
+  for (const std::string name : {"attention.output.LayerNorm", "output.LayerNorm"}) {
+    tensors.push_back({layer + name + ".weight", {64}});
+    tensors.push_back({layer + name + ".bias", {64}});
+  }
+  tensors.push_back({layer + "intermediate.dense.weight", {96, 64}});
+  tensors.push_back({layer + "intermediate.dense.bias", {96}});
+  tensors.push_back({layer + "output.dense.weight", {64, 96}});
+  tensors.push_back({layer + "output.dense.bias", {64}});
+  std::int64_t held = 0;
+  for (const Entry& e : tensors) held += e.shape[0] * (e.shape.size() > 1 ? e.shape[1] : 1);
+  tensors.push_back({"bert.pooler.dense.weight", {64, 64}});
+  tensors.push_back({"cls.seq_relationship.weight", {2, 64}});
+  tensors.push_back({"cls.predictions.decoder.weight", {100, 64}});
+  tensors.push_back({"bert.embeddings.position_ids", {1, 32}});
+  folder.write("model.safetensors", safetensors(tensors));
+  const LoadedModel m = value_of(load(folder.path()));
+  EXPECT_EQ(m.check->counted, held);
+  EXPECT_EQ(m.check->expected, held);
+  EXPECT_EQ(m.other_bytes.value(), 2.0 * (4096 + 128 + 6400 + 32));
+}
+
+// An encoder may have more layers than its decoder, and tables are stored twice.
+TEST(ModelFile, CheckpointsOfEncoderDecoders) {
+  const TemporaryFolder folder;
+  folder.write("config.json", R"({"architectures":["T5ForConditionalGeneration"],
+    "model_type":"t5","d_model":64,"d_kv":16,"d_ff":96,"num_heads":4,"num_layers":2,
+    "num_decoder_layers":1,"vocab_size":100,"n_positions":32,
+    "relative_attention_num_buckets":8})");
+  std::vector<Entry> tensors = {{"shared.weight", {100, 64}}};
+  const auto block = [&](const std::string& side, int layer) {
+    const std::string at = side + ".block." + std::to_string(layer) + ".layer.";
+    const bool decodes = side == "decoder";
+    for (const std::string name : {"q", "k", "v", "o"}) {
+      tensors.push_back({at + "0.SelfAttention." + name + ".weight", {64, 64}});
+      if (decodes) tensors.push_back({at + "1.EncDecAttention." + name + ".weight", {64, 64}});
+    }
+    const std::string last = decodes ? "2" : "1";
+    tensors.push_back({at + "0.layer_norm.weight", {64}});
+    if (decodes) tensors.push_back({at + "1.layer_norm.weight", {64}});
+    tensors.push_back({at + last + ".layer_norm.weight", {64}});
+    tensors.push_back({at + last + ".DenseReluDense.wi.weight", {96, 64}});
+    tensors.push_back({at + last + ".DenseReluDense.wo.weight", {64, 96}});
+    if (layer == 0) {
+      tensors.push_back({at + "0.SelfAttention.relative_attention_bias.weight", {8, 4}});
+    }
+  };
+  block("encoder", 0);
+  block("encoder", 1);
+  block("decoder", 0);
+  tensors.push_back({"encoder.final_layer_norm.weight", {64}});
+  tensors.push_back({"decoder.final_layer_norm.weight", {64}});
+  std::int64_t held = 0;
+  for (const Entry& e : tensors) held += e.shape[0] * (e.shape.size() > 1 ? e.shape[1] : 1);
+  tensors.push_back({"encoder.embed_tokens.weight", {100, 64}});
+  tensors.push_back({"decoder.embed_tokens.weight", {100, 64}});
+  tensors.push_back({"lm_head.weight", {100, 64}});
+  folder.write("model.safetensors", safetensors(tensors));
+  const LoadedModel m = value_of(load(folder.path()));
+  EXPECT_EQ(m.check->counted, held);
+  EXPECT_EQ(m.weights->total(m.graph).value(), 2.0 * static_cast<double>(held));
+}
+
 TEST(ModelFile, ShardedCheckpoints) {
   const TemporaryFolder folder;
   folder.write("config.json", kConfig);

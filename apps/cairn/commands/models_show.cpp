@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -92,6 +93,7 @@ struct LayerKind {
   RecurrentKind recurrent = RecurrentKind::none;
   bool attends = true;
   std::int64_t window = 0;
+  std::int64_t compress = 0;  // positions that an entry beyond the window stands for
   std::int64_t layers = 0;
   std::int64_t elements = 0;  // per position, all layers of the kind
   std::int64_t state = 0;     // per sequence, all layers of the kind
@@ -143,17 +145,21 @@ std::string_view name_of(const LayerKind& k) {
 }
 
 std::vector<LayerKind> layer_kinds(const Graph& graph) {
-  std::map<std::tuple<bool, AttentionKind, RecurrentKind, std::int64_t>, LayerKind> kinds;
+  using Key = std::tuple<bool, AttentionKind, RecurrentKind, std::int64_t, std::int64_t>;
+  std::map<Key, LayerKind> kinds;
   for (const LayerSpec& layer : graph.spec.layers) {
     const AttentionSpec& a = layer.attention;
     const bool attends = a.heads > 0;
-    LayerKind& k = kinds[{!attends, a.kind, layer.recurrent.kind, a.window}];
+    LayerKind& k = kinds[{!attends, a.kind, layer.recurrent.kind, a.window, a.compress}];
     k.kind = a.kind;
     k.recurrent = layer.recurrent.kind;
     k.attends = attends;
     k.window = a.window;
     k.layers += 1;
-    k.elements += kv_elements_per_token(a) + index_elements_per_token(a);
+    k.compress = a.compress;
+    // Beyond the window, an entry stands for several positions.
+    const std::int64_t each = kv_elements_per_token(a) + index_elements_per_token(a);
+    k.elements += each / std::max<std::int64_t>(1, a.compress);
     k.state +=
         layer.recurrent.state_elements() + layer.recurrent.window_elements(graph.spec.hidden);
   }
@@ -233,6 +239,7 @@ void write(const View& v, Context& context) {
   const ModelSpec& s = v.model.graph->spec;
   JsonWriter json;
   json.begin_object().field("schema", "cairn.model/1").field("id", v.model.name);
+  if (!v.model.like.empty()) json.field("like", v.model.like);
   json.field("architecture", s.architecture).field("family", s.family);
   json.field("hidden", s.hidden).field("vocabulary", s.vocabulary);
   json.field("layers", s.layers.size()).field("max_context", s.max_context);
@@ -247,6 +254,7 @@ void write(const View& v, Context& context) {
   json.key("layer_kinds").begin_array();
   for (const LayerKind& k : v.kinds) {
     json.begin_object().field("attention", name_of(k)).field("window", k.window);
+    json.field("compress", k.compress);
     json.field("layers", k.layers).field("kv_elements_per_token", k.elements);
     json.field("kv_bytes_per_token_fp16", 2 * k.elements);
     json.field("state_elements", k.state).end_object();
@@ -303,6 +311,15 @@ void print_structure(const View& v, Context& context) {
     part(word_for(inner.spec.part), count_parameters(inner).total);
   }
   context.console.out(parts.render(context.console.style()) + "\n");
+  for (const Graph& inner : v.model.graph->parts) {
+    const ModelSpec& p = inner.spec;
+    if (p.positions == 0) continue;
+    context.console.out(t.tr("{}: {} layers, hidden size {}, {} positions for one input, {} tokens "
+                             "for the language model",
+                             t.tr(word_for(p.part)), p.layers.size(), p.hidden, p.positions,
+                             p.outputs) +
+                        "\n\n");
+  }
   TextTable kinds({{t.tr("layers"), Align::right},
                    {t.tr("attention")},
                    {t.tr("window"), Align::right},
@@ -350,7 +367,7 @@ void print(const View& v, Context& context) {
 Result<Answer> run_models_show(Context& context) {
   CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
   const std::string name(context.args.argument(0));
-  CAIRN_TRY(const ModelInput model, find_model(name, knowledge));
+  CAIRN_TRY(const ModelInput model, model_of(name, context, knowledge));
   const auto listing = knowledge.models.listing(name);
   const std::string_view wanted = context.args.text(kWeights).value_or("");
   if (!wanted.empty() && knowledge.weight_formats.find(wanted) == nullptr) {
