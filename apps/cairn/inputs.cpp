@@ -7,6 +7,7 @@
 #include <array>
 
 #include "cairn/base/names.h"
+#include "cairn/data/csv.h"
 #include "options/deployment.h"
 #include "options/money.h"
 #include "options/selection.h"
@@ -18,6 +19,42 @@ namespace {
 std::optional<bool> on_off(const ParsedCommand& args, const OptionSpec& option) {
   const auto text = args.text(option);
   return text ? std::optional<bool>(*text == "on") : std::nullopt;
+}
+
+// "PATTERN=CPU": a pattern alone, or another place, is refused.
+Result<std::string> host_pattern(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || text.substr(equals + 1) != "CPU") {
+    return fail(bad_input("not a pattern and a place")
+                    .in("--override-tensor")
+                    .got(text)
+                    .want("PATTERN=CPU"));
+  }
+  return text.substr(0, equals);
+}
+
+Result<LlamaCppPlaces> places_of(const ParsedCommand& args) {
+  LlamaCppPlaces p;
+  p.gpu_layers = args.integer(kNgl);
+  if (args.given(kCpuMoe)) p.host_expert_layers = kEveryLayer;
+  if (const auto n = args.integer(kNCpuMoe)) p.host_expert_layers = *n;
+  for (const std::string& text : args.list(kOverrideTensor)) {
+    CAIRN_TRY(std::string pattern, host_pattern(text));
+    p.host_tensors.push_back(std::move(pattern));
+  }
+  if (const auto mode = args.text(kSplitMode)) {
+    p.split =
+        *mode == "row" ? SplitMode::row : (*mode == "none" ? SplitMode::none : SplitMode::layer);
+  }
+  for (const std::string& text : args.list(kTensorSplit)) {
+    const auto share = parse_number(text);
+    if (!share) return fail(bad_input("not a share").in("--tensor-split").got(text));
+    p.tensor_split.push_back(*share);
+  }
+  if (args.given(kKvUnified)) p.unified_cache = true;
+  if (args.given(kSwaFull)) p.full_window_cache = true;
+  if (args.given(kMmproj)) p.towers = true;
+  return p;
 }
 
 // False for a card without a price where a highest price is given.
@@ -103,6 +140,15 @@ Result<Knowledge> open_knowledge(Context& context) {
   return Knowledge::load(std::move(image));
 }
 
+Result<ModelInput> model_of(const std::string& name, Context& context, const Knowledge& knowledge) {
+  const std::string like(context.args.text(kLike).value_or(""));
+  CAIRN_TRY(ModelInput model, find_model(name, knowledge, like));
+  if (!context.json) {
+    for (const Message& note : notes_of(model)) context.console.note(context.tr.tr(note));
+  }
+  return model;
+}
+
 Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& args,
                                                         const Knowledge& knowledge) {
   std::vector<const Accelerator*> named;
@@ -138,6 +184,7 @@ Result<DeploymentRequest> settings_of(const ParsedCommand& args) {
   r.hipblaslt = on_off(args, kHipblaslt);
   r.rocwmma = on_off(args, kRocwmma);
   r.build = args.integer(kBuild);
+  CAIRN_TRY(r.places, places_of(args));
   return r;
 }
 

@@ -10,6 +10,10 @@ namespace cairn::cli {
 
 Result<Knowledge> open_knowledge(Context& context);
 
+/// The model of a name or path, read as --like says; what is to be said about that is
+/// printed.
+Result<ModelInput> model_of(const std::string& name, Context& context, const Knowledge& knowledge);
+
 /// The accelerators of --gpu: one id or several; `all` (and no --gpu) is every
 /// one that the selection options keep.
 Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& args,

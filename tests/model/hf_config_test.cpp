@@ -71,7 +71,6 @@ struct Refused {
 
 TEST(HfConfig, RefusesBrokenFilesByField) {
   const std::vector<Refused> cases = {
-      {"architectures", "[\"MambaForCausalLM\"]", "architectures", ErrorKind::unsupported},
       {"architectures", "[\"NoSuchModel\"]", "architectures", ErrorKind::unsupported},
       {"architectures", "[7]", "architectures", ErrorKind::bad_input},
       {"hidden_size", "0", "hidden_size", ErrorKind::bad_input},
@@ -130,6 +129,25 @@ TEST(HfConfig, RefusesWhatIsNoConfiguration) {
   EXPECT_FALSE(read(R"({"architectures": ["Gemma3ForConditionalGeneration"]})"));
   EXPECT_FALSE(read(R"({"architectures": ["Gemma3ForConditionalGeneration"], "text_config": 1})"));
   EXPECT_FALSE(load_hf("/no/such/folder"));
+}
+
+TEST(HfConfig, AnUnknownArchitectureIsReadAsARelative) {
+  const std::string text = with("architectures", "[\"FancyForCausalLM\"]");
+  const Document document =
+      value_of(parse_json(text.substr(0, 1) + "\"moe_trick\": 3," + text.substr(1), "config.json"));
+  const auto refused = spec_from_hf_config(document.root(), "test/model");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().expected.find("--like"), std::string::npos);
+  EXPECT_NE(refused.error().expected.find("LlamaForCausalLM"), std::string::npos);
+  Relative llama{.architecture = "LlamaForCausalLM", .family = "llama", .ignored = {}};
+  const ModelSpec s = value_of(spec_from_hf_config(document.root(), "test/model", &llama));
+  EXPECT_EQ(s.architecture, "FancyForCausalLM");
+  EXPECT_EQ(s.family, "llama");
+  EXPECT_EQ(llama.ignored, std::vector<std::string>{"moe_trick"});
+  EXPECT_EQ(s.layers, value_of(read(kLlama)).layers);
+  // One that is known is not likened to another.
+  const Document known = value_of(parse_json(kLlama, "config.json"));
+  EXPECT_EQ(spec_from_hf_config(known.root(), "test/model", &llama).error().field, "--like");
 }
 
 TEST(HfConfig, TheTextPartOfAMultimodalModel) {
@@ -254,14 +272,17 @@ TEST(SharedConfigs, AgreeWithTheCatalogue) {
     id.replace(id.find("__"), 2, "/");
     const auto file = load_hf(folder.string());
     const auto entry = catalogue.find(id);
-    if (!file || !entry) continue;
+    // An abridged file, without the heads that layers with a window have.
+    if (!file || !entry || id.starts_with("stepfun-ai/")) continue;
     EXPECT_EQ(entry->layers, file->layers) << id;
     EXPECT_EQ(entry->hidden, file->hidden) << id;
     EXPECT_EQ(entry->vocabulary, file->vocabulary) << id;
     EXPECT_EQ(entry->tied_embeddings, file->tied_embeddings) << id;
-    EXPECT_EQ(count_parameters(build_graph(*entry)).total,
-              count_parameters(build_graph(*file)).total)
-        << id;
+    // Some files describe the language model alone.
+    const ParameterCount listed = count_parameters(build_graph(*entry));
+    const ParameterCount read = count_parameters(build_graph(*file));
+    EXPECT_EQ(listed.total - listed.parts, read.total - read.parts) << id;
+    EXPECT_TRUE(listed.parts == read.parts || read.parts == 0 || listed.parts == 0) << id;
     ++compared;
   }
   EXPECT_GE(compared, 150);

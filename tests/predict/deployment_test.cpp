@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "fixture.h"
 
 namespace cairn {
@@ -93,6 +96,30 @@ TEST(Defaults, EngineFollowsFormatThenCard) {
   EXPECT_EQ(chosen("", "h100-sxm"), "vllm");
   EXPECT_EQ(chosen("q4_k_m", "mi300x"), "llama.cpp");
   EXPECT_EQ(chosen("awq-int4", "rx-7900-xtx"), "vllm");
+}
+
+// A file of Qwen 3 8B's sizes under another name: as Qwen 3 it has that model's parameters.
+TEST(FindModel, AFileOfAnUnknownArchitectureIsReadAsARelative) {
+  const auto path = std::filesystem::temp_directory_path() / "cairn_like_test.json";
+  std::ofstream(path) << R"({"architectures": ["FancyForCausalLM"], "hidden_size": 4096,
+    "intermediate_size": 12288, "num_hidden_layers": 36, "num_attention_heads": 32,
+    "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936,
+    "max_position_embeddings": 40960, "tie_word_embeddings": false,
+    "torch_dtype": "bfloat16", "moe_trick": 3})";
+  EXPECT_EQ(find_model(path.string(), knowledge()).error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(find_model(path.string(), knowledge(), "no-such").error().field, "--like");
+  EXPECT_EQ(find_model("qwen3-8b", knowledge(), "llama-3-8b").error().field, "--like");
+  const ModelInput like = must(find_model(path.string(), knowledge(), "qwen3-0.6b"));
+  EXPECT_EQ(count_parameters(*like.graph).total, count_parameters(*model("qwen3-8b").graph).total);
+  EXPECT_EQ(like.like, "Qwen3ForCausalLM");
+  ASSERT_EQ(notes_of(like).size(), 2U);
+  EXPECT_EQ(notes_of(like)[1].values.front(), "moe_trick");
+  const Deployment d = must(resolve(like, request("mi300x", "vllm"), knowledge()));
+  const Prediction p = must(predict(d, {}, {}, knowledge()));
+  EXPECT_EQ(p.metrics.front().basis.kind, BasisKind::transferred);
+  EXPECT_EQ(p.notes.front(), notes_of(like).front());
+  EXPECT_TRUE(notes_of(model("qwen3-8b")).empty());
+  std::filesystem::remove(path);
 }
 
 TEST(FindModel, UnknownNamesAreToldTheNearest) {

@@ -153,7 +153,7 @@ Result<Answer> run_compare(Context& context) {
   request.cards = args.integer(kGpus);
   std::optional<ModelInput> model;
   if (const auto name = args.text(kPlanModel)) {
-    CAIRN_TRY(model, find_model(std::string(*name), knowledge));
+    CAIRN_TRY(model, model_of(std::string(*name), context, knowledge));
   }
   CAIRN_TRY(const auto cards, compare(model ? &*model : nullptr, request, knowledge));
   if (context.json) {

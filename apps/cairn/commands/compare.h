@@ -8,11 +8,11 @@
 
 namespace cairn::cli {
 
-inline constexpr const OptionSpec* kCompareOptions[] = {&kPlanModel, &kGpus, &kEngine, &kWeights,
-                                                        &kKv};
+inline constexpr const OptionSpec* kCompareOptions[] = {&kPlanModel, &kGpus, &kEngine,
+                                                        &kWeights,   &kKv,   &kLike};
 inline constexpr OptionGroup kCompareGroup{msg("Deployment"), kCompareOptions};
-inline constexpr const OptionGroup* kCompareGroups[] = {&kCompareGroup, &kWorkload, &kLayout,
-                                                        &kEngineSettings, &kMoney};
+inline constexpr const OptionGroup* kCompareGroups[] = {&kCompareGroup,   &kWorkload, &kLayout,
+                                                        &kEngineSettings, &kOffload,  &kMoney};
 inline constexpr ArgumentSpec kCompareArguments[] = {
     {.metavar = "GPU",
      .description = msg("accelerators, by id or another name of them (see cairn gpus)"),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "../inputs.h"
 #include "../render.h"
 #include "cairn/plan/fit.h"
@@ -15,10 +17,44 @@ std::string cards(const Fit& f) {
   return fmt::format("{} x {}", f.layout.devices(), f.accelerator->id);
 }
 
+void write_pools(JsonWriter& json, const UnifiedPools& pools) {
+  json.key("unified_memory").begin_object();
+  json.field("carve_out_bytes", pools.uses_carve_out ? pools.carve_out : Bytes{});
+  json.field("gtt_bytes", pools.uses_gtt ? pools.gtt : Bytes{});
+  json.field("default_gtt_bytes", pools.default_gtt);
+  json.key("kernel_parameters").begin_object();
+  for (const KernelParameter& p : pools.parameters) json.field(p.name, p.value);
+  json.end_object().end_object();
+}
+
+// What a machine with unified memory has to be told so that its GPU gets enough.
+void note_pools(const std::vector<Fit>& fits, Context& context) {
+  const auto it = std::ranges::find_if(
+      fits, [](const Fit& f) { return f.unified && !f.unified->parameters.empty(); });
+  if (it == fits.end()) return;
+  const Translator& t = context.tr;
+  const UnifiedPools& pools = *it->unified;
+  std::string parameters;
+  for (const KernelParameter& p : pools.parameters) {
+    if (!parameters.empty()) parameters += " ";
+    parameters += fmt::format("{}={}", p.name, p.value);
+  }
+  context.console.note(
+      t.tr("{} in {} takes the carve-out and GTT, by default {} and {}; for {} set {}",
+           it->accelerator->id, it->engine->id, format(pools.carve_out), format(pools.default_gtt),
+           it->format, parameters));
+  if (!pools.variable.empty()) {
+    context.console.note(
+        t.tr("or {}=1, with which {} takes plain system memory", pools.variable, it->engine->id));
+  }
+}
+
 void write(const std::vector<Fit>& fits, bool yes, const FitRequest& request,
-           const std::string& model, Context& context) {
+           const ModelInput& model, Context& context) {
   JsonWriter json;
-  json.begin_object().field("schema", "cairn.fit/1").field("answer", yes).field("model", model);
+  json.begin_object().field("schema", "cairn.fit/1").field("answer", yes);
+  json.field("model", model.name);
+  if (!model.like.empty()) json.field("like", model.like);
   json.field("context", request.context).field("sequences", request.sequences);
   json.key("fits").begin_array();
   for (const Fit& f : fits) {
@@ -29,6 +65,7 @@ void write(const std::vector<Fit>& fits, bool yes, const FitRequest& request,
     json.field("largest_context", f.largest_context).field("largest_batch", f.largest_batch);
     json.key("memory");
     write_memory(json, f.memory);
+    if (f.unified) write_pools(json, *f.unified);
     json.end_object();
   }
   json.end_array().end_object();
@@ -70,7 +107,7 @@ void print(const std::vector<Fit>& fits, const FitRequest& request, const std::s
 Result<Answer> run_fit(Context& context) {
   const ParsedCommand& args = context.args;
   CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
-  CAIRN_TRY(const ModelInput model, find_model(std::string(args.argument(0)), knowledge));
+  CAIRN_TRY(const ModelInput model, model_of(std::string(args.argument(0)), context, knowledge));
   FitRequest request;
   CAIRN_TRY(request.accelerators, accelerators_of(args, knowledge));
   CAIRN_TRY(request.settings, settings_of(args));
@@ -88,14 +125,16 @@ Result<Answer> run_fit(Context& context) {
   }
   if (!request.settings.weights.empty()) request.formats = {request.settings.weights};
   request.cards = args.integer(kGpus);
+  request.unified = {args.quantity<Bytes>(kCarveOut), args.quantity<Bytes>(kGtt)};
   request.context = args.integer(kContext).value_or(4096);
   request.sequences = args.integer(kConcurrency).value_or(args.integer(kParallel).value_or(1));
   CAIRN_TRY(const std::vector<Fit> fits, fit(model, request, knowledge));
   const bool yes = fits.front().memory.fits;
   if (context.json) {
-    write(fits, yes, request, model.name, context);
+    write(fits, yes, request, model, context);
   } else {
     print(fits, request, model.name, context);
+    note_pools(fits, context);
     const std::int64_t made_for = model.graph->spec.max_context;
     if (made_for > 0 && request.context > made_for) {
       context.console.note(context.tr.tr("the model was made for {} positions, not for {}",

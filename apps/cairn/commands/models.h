@@ -19,7 +19,7 @@ inline constexpr CommandSpec kModelsCommand{
     .groups = kModelsGroups,
 };
 
-inline constexpr const OptionSpec* kModelsShowOptions[] = {&kWeights, &kContext};
+inline constexpr const OptionSpec* kModelsShowOptions[] = {&kWeights, &kContext, &kLike};
 inline constexpr OptionGroup kModelsShowGroup{msg("Form"), kModelsShowOptions};
 inline constexpr const OptionGroup* kModelsShowGroups[] = {&kModelsShowGroup};
 inline constexpr ExampleSpec kModelsShowExamples[] = {

@@ -130,11 +130,13 @@ Result<void> resolve_names(const Knowledge& knowledge, PlanRequest& request) {
   return {};
 }
 
-void write(const Plan& plan, const std::string& model, const PlanRequest& request,
+void write(const Plan& plan, const ModelInput& model, const PlanRequest& request,
            Context& context) {
   JsonWriter json;
   json.begin_object().field("schema", "cairn.plan/1").field("answer", !plan.ranked.empty());
-  json.field("model", model).field("objective", name_of(objective_of(request)));
+  json.field("model", model.name);
+  if (!model.like.empty()) json.field("like", model.like);
+  json.field("objective", name_of(objective_of(request)));
   json.field("currency", request.terms.currency).field("evaluated", plan.evaluated);
   json.key("ranked").begin_array();
   for (const Candidate& c : plan.ranked) {
@@ -254,11 +256,11 @@ Result<Answer> run_plan(Context& context) {
   }
   CAIRN_CHECK(apply_options(args, knowledge, plan));
   CAIRN_CHECK(resolve_names(knowledge, plan.request));
-  CAIRN_TRY(const ModelInput model, find_model(plan.model, knowledge));
+  CAIRN_TRY(const ModelInput model, model_of(plan.model, context, knowledge));
   const auto timer = context.timings.scope("search");
   CAIRN_TRY(const Plan result, make_plan(model, plan.request, knowledge));
   if (context.json) {
-    write(result, model.name, plan.request, context);
+    write(result, model, plan.request, context);
   } else {
     if (result.ranked.empty()) {
       context.console.out(context.tr.tr("nothing qualifies for {}", model.name) + "\n");

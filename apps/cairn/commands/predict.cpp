@@ -35,21 +35,29 @@ std::vector<Miss> missed(const Prediction& p, const ParsedCommand& args) {
   return out;
 }
 
+std::string parts_text(const std::vector<MemoryPart>& parts, const Translator& t) {
+  std::string out;
+  for (const MemoryPart& part : parts) {
+    if (part.bytes <= Bytes{}) continue;
+    if (!out.empty()) out += ", ";
+    out += t.tr(word_for_part(part.name));
+    out += " " + format(part.bytes);
+  }
+  return out;
+}
+
 void print_memory(const Prediction& p, Context& context) {
   const Translator& t = context.tr;
   for (const DeviceMemory& d : p.memory.devices) {
-    std::string parts;
-    for (const MemoryPart& part : d.parts) {
-      if (part.bytes <= Bytes{}) continue;
-      if (!parts.empty()) parts += ", ";
-      parts += t.tr(word_for_part(part.name));
-      parts += " " + format(part.bytes);
-    }
     const Tone tone = d.fits() ? Tone::good : Tone::bad;
     const std::string verdict =
         context.console.style().paint(tone, t.tr(d.fits() ? msg("fits") : msg("does not fit")));
     context.console.out(fmt::format("{}: {} — {} / {}  ({})\n", d.device, verdict, format(d.total),
-                                    format(d.capacity), parts));
+                                    format(d.capacity), parts_text(d.parts, t)));
+  }
+  if (p.memory.host > Bytes{}) {
+    context.console.out(fmt::format("{}: {}  ({})\n", t.tr(msg("host memory")),
+                                    format(p.memory.host), parts_text(p.memory.host_parts, t)));
   }
 }
 
@@ -131,6 +139,7 @@ void print(const Prediction& p, const std::vector<Miss>& misses, Context& contex
   print_memory(p, context);
   if (!p.memory.fits) return;
   print_metrics(p, context);
+  if (p.metric("ttft_ms_mean") == nullptr) return;
   context.console.out("\n");
   print_shares(msg("prefill"), p.prefill, context);
   print_shares(msg("decode"), p.decode, context);
@@ -163,7 +172,8 @@ Result<Answer> run_predict(Context& context) {
   const ParsedCommand& args = context.args;
   CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
   CAIRN_TRY(const Accelerator* accelerator, single_accelerator(args, knowledge));
-  CAIRN_TRY(const ModelInput model, find_model(std::string(args.argument(0)), knowledge));
+  CAIRN_TRY(const ModelInput model, find_model(std::string(args.argument(0)), knowledge,
+                                               std::string(args.text(kLike).value_or(""))));
   CAIRN_TRY(DeploymentRequest request, settings_of(args));
   request.accelerator = accelerator;
   if (const auto name = args.text(kEngine)) {

@@ -40,15 +40,15 @@ inline constexpr OptionSpec kGpus{.name = "gpus",
                                   .min = 1,
                                   .max = kMostCards,
                                   .description = msg("number of cards; without it, as few as fit")};
-inline constexpr OptionSpec kEngine{.name = "engine",
-                                    .short_name = 'e',
-                                    .type = OptionType::choice,
-                                    .metavar = "ENGINE",
-                                    .choices = kEngines,
-                                    .description =
-                                        msg("inference engine, the newest release that is "
-                                            "described; vllm@0.11.2 for another"),
-                                    .releases = true};
+inline constexpr OptionSpec kEngine{
+    .name = "engine",
+    .short_name = 'e',
+    .type = OptionType::choice,
+    .metavar = "ENGINE",
+    .choices = kEngines,
+    .description = msg("inference engine, the newest release that is "
+                       "described; vllm@0.11.2 for another"),
+    .releases = true};
 inline constexpr OptionSpec kWeights{
     .name = "weights",
     .short_name = 'w',
@@ -56,6 +56,12 @@ inline constexpr OptionSpec kWeights{
     .metavar = "FORMAT",
     .description = msg("weight format: bf16, fp8, awq-int4, q4_k_m ...; without it, as published, "
                        "or q4_k_m for llama.cpp")};
+inline constexpr OptionSpec kLike{
+    .name = "like",
+    .type = OptionType::text,
+    .metavar = "NAME",
+    .description = msg("for a file whose architecture is not known: a model or an architecture "
+                       "that it is like; the sizes are those of the file")};
 inline constexpr OptionSpec kKv{.name = "kv",
                                 .type = OptionType::text,
                                 .metavar = "FORMAT",
@@ -145,8 +151,58 @@ inline constexpr OptionSpec kBuild{.name = "build",
                                    .min = 1,
                                    .max = 1e6,
                                    .description = msg("build number of llama.cpp (b6325 is 6325)")};
-inline constexpr const OptionSpec* kDeploymentOptions[] = {&kGpu, &kGpus, &kEngine, &kWeights,
-                                                           &kKv};
+// What llama.cpp keeps where.
+inline constexpr Choice kSplitModes[] = {
+    {.name = "layer", .description = msg("layers in turn, each with its cache")},
+    {.name = "row", .description = msg("matrices by rows, caches by layers")},
+    {.name = "none", .description = msg("one card")}};
+inline constexpr std::string_view kNglAliases[] = {"n-gpu-layers", "gpu-layers"};
+inline constexpr OptionSpec kNgl{
+    .name = "ngl",
+    .aliases = kNglAliases,
+    .type = OptionType::integer,
+    .metavar = "N",
+    .min = 0,
+    .max = 100'000,
+    .description = msg("layers that llama.cpp puts on the cards, counted from the last, the head "
+                       "as one more; the others stay in host memory")};
+inline constexpr OptionSpec kCpuMoe{
+    .name = "cpu-moe", .description = msg("llama.cpp keeps all experts in host memory")};
+inline constexpr OptionSpec kNCpuMoe{
+    .name = "n-cpu-moe",
+    .type = OptionType::integer,
+    .metavar = "N",
+    .min = 0,
+    .max = 100'000,
+    .description = msg("llama.cpp keeps the experts of the first N layers in host memory")};
+inline constexpr OptionSpec kOverrideTensor{
+    .name = "override-tensor",
+    .type = OptionType::list,
+    .metavar = "PATTERN=CPU",
+    .description = msg("tensors of layers that llama.cpp keeps in host memory, by a regular "
+                       "expression on names such as blk.7.ffn_up_exps.weight (-ot)")};
+inline constexpr OptionSpec kSplitMode{
+    .name = "split-mode",
+    .type = OptionType::choice,
+    .metavar = "MODE",
+    .choices = kSplitModes,
+    .description = msg("how llama.cpp divides a model over cards")};
+inline constexpr OptionSpec kTensorSplit{
+    .name = "tensor-split",
+    .type = OptionType::list,
+    .metavar = "SHARES",
+    .description = msg("shares of the cards in what llama.cpp divides: 3,1")};
+inline constexpr OptionSpec kKvUnified{.name = "kv-unified",
+                                       .description = msg("llama.cpp's sequences share one cache")};
+inline constexpr OptionSpec kMmproj{
+    .name = "mmproj",
+    .description = msg("llama.cpp loads the towers for images and sound as well")};
+inline constexpr OptionSpec kSwaFull{
+    .name = "swa-full",
+    .description = msg("llama.cpp keeps every position of layers with a window")};
+
+inline constexpr const OptionSpec* kDeploymentOptions[] = {&kGpu,     &kGpus, &kEngine,
+                                                           &kWeights, &kKv,   &kLike};
 inline constexpr OptionGroup kDeployment{msg("Deployment"), kDeploymentOptions};
 
 inline constexpr const OptionSpec* kLayoutOptions[] = {&kTp, &kPp, &kEp, &kDp};
@@ -156,5 +212,30 @@ inline constexpr const OptionSpec* kEngineOptions[] = {
     &kParallel,          &kUbatch,    &kMaxBatchedTokens, &kFlashAttention,
     &kMemoryUtilization, &kHipblaslt, &kRocwmma,          &kBuild};
 inline constexpr OptionGroup kEngineSettings{msg("Engine settings"), kEngineOptions};
+
+inline constexpr const OptionSpec* kOffloadOptions[] = {
+    &kNgl,       &kCpuMoe,      &kNCpuMoe,   &kOverrideTensor,
+    &kSplitMode, &kTensorSplit, &kKvUnified, &kSwaFull};
+inline constexpr OptionGroup kOffload{msg("Places in llama.cpp"), kOffloadOptions};
+
+// How a machine is set up whose GPU shares its memory.
+inline constexpr OptionSpec kCarveOut{
+    .name = "carve-out",
+    .type = OptionType::quantity,
+    .metavar = "SIZE",
+    .unit = "GiB",
+    .min = 0,
+    .max = 4096,
+    .description = msg("memory that the firmware sets aside for an APU's GPU")};
+inline constexpr OptionSpec kGtt{
+    .name = "gtt",
+    .type = OptionType::quantity,
+    .metavar = "SIZE",
+    .unit = "GiB",
+    .min = 0,
+    .max = 4096,
+    .description = msg("memory of the system that an APU's GPU may map (GTT)")};
+inline constexpr const OptionSpec* kUnifiedOptions[] = {&kCarveOut, &kGtt};
+inline constexpr OptionGroup kUnified{msg("Unified memory"), kUnifiedOptions};
 
 }  // namespace cairn::cli

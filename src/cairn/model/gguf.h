@@ -22,6 +22,7 @@
 
 #include "cairn/base/result.h"
 #include "cairn/model/graph.h"
+#include "cairn/model/hf_config.h"
 #include "cairn/model/tensor_type.h"
 #include "cairn/model/weight_format.h"
 
@@ -98,7 +99,8 @@ Result<GgufFile> parse_gguf(std::span<const std::byte> bytes, std::string name,
 
 /// The architecture a file describes. Unsupported where general.architecture is
 /// not known.
-Result<ModelSpec> spec_from_gguf(const GgufFile& file);
+/// With `like`, as spec_from_hf_config: by its family, or an architecture of GGUF.
+Result<ModelSpec> spec_from_gguf(const GgufFile& file, const Relative* like = nullptr);
 
 /// The values of general.architecture that are read, sorted.
 std::vector<std::string_view> gguf_architectures();

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "cairn/base/names.h"
 #include "cairn/model/gguf.h"
 #include "cairn/model/gguf_recurrence.h"
 #include "cairn/model/rwkv_layers.h"
@@ -73,8 +74,8 @@ constexpr std::array<Architecture, 54> kArchitectures = {{
     {"lfm2moe", "lfm2-moe"},
     {"llama", "llama"},
     {"llama4", "llama4", 4, true},
-    {"mamba", "mamba"},
-    {"mamba2", "mamba2"},
+    {.name = "mamba", .family = "mamba", .layers_of_parts = true},
+    {.name = "mamba2", .family = "mamba2", .layers_of_parts = true},
     {.name = "nemotron_h", .family = "nemotron-h", .layers_of_parts = true},
     {.name = "nemotron_h_moe", .family = "nemotron-h", .layers_of_parts = true},
     {"olmo2", "olmo2", 4},
@@ -231,14 +232,12 @@ class SpecReader {
     }
     LayerSpec layer;
     CAIRN_TRY(layer.recurrent, gguf_recurrence(file_, tensors_, architecture_.name, layer_));
-    const bool recurrent = layer.recurrent.kind != RecurrentKind::none;
     if (has_part("attn_kv_a_mqa.weight")) {
       CAIRN_TRY(layer.attention, latent());
     } else if (has_attention(layer.recurrent)) {
       CAIRN_TRY(layer.attention, attention());
     }
-    const bool mixes = recurrent || layer.attention.heads > 0;
-    CAIRN_TRY(layer.feed_forward, feed_forward(mixes));
+    CAIRN_TRY(layer.feed_forward, feed_forward());
     const bool before = has_part("attn_norm.weight");
     const bool between = has_part("ffn_norm.weight") || has_part("attn_norm_2.weight");
     const bool post = has_part("post_attention_norm.weight");
@@ -315,7 +314,7 @@ class SpecReader {
     return a;
   }
 
-  Result<FeedForwardSpec> feed_forward(bool optional) const {
+  Result<FeedForwardSpec> feed_forward() const {
     FeedForwardSpec f;
     const bool together = has_part("ffn_down_exps.weight");
     if (together || has_part("ffn_down.0.weight")) {
@@ -328,7 +327,7 @@ class SpecReader {
       f.gated = has_part("ffn_gate.weight") || fused;
       f.bias = has_part("ffn_down.bias");
     }
-    if (f.intermediate == 0 && f.experts == 0 && !optional) {
+    if (f.intermediate == 0 && f.experts == 0 && !architecture_.layers_of_parts) {
       return fail(bad_input("missing tensor").at(file_.path).in(name("ffn_down.weight")));
     }
     return f;
@@ -369,14 +368,49 @@ class SpecReader {
 
 }  // namespace
 
-Result<ModelSpec> spec_from_gguf(const GgufFile& file) {
+namespace {
+
+// The architecture a file is to be read as; its keys keep the name that the file gives.
+Result<Architecture> relative_of(const GgufFile& file, std::string_view name,
+                                 const Relative& like) {
+  if (std::ranges::find(kArchitectures, name, &Architecture::name) != kArchitectures.end()) {
+    return fail(bad_input("the architecture is known: nothing to liken it to")
+                    .at(file.path)
+                    .in("--like")
+                    .got(name));
+  }
+  for (const Architecture& a : kArchitectures) {
+    if (a.name != like.architecture && a.family != like.family) continue;
+    Architecture out = a;
+    out.name = name;
+    return out;
+  }
+  return fail(unsupported("no architecture of GGUF files that is covered")
+                  .at(file.path)
+                  .in("--like")
+                  .got(like.architecture));
+}
+
+}  // namespace
+
+Result<ModelSpec> spec_from_gguf(const GgufFile& file, const Relative* like) {
   CAIRN_TRY(const std::string_view name, file.text("general.architecture"));
+  if (like != nullptr) {
+    CAIRN_TRY(const Architecture relative, relative_of(file, name, *like));
+    return SpecReader(file, relative).read();
+  }
   const auto* const it = std::ranges::find(kArchitectures, name, &Architecture::name);
   if (it == kArchitectures.end()) {
-    return fail(unsupported("an architecture that is not covered")
-                    .at(file.path)
-                    .in("general.architecture")
-                    .got(name));
+    std::vector<std::string> known;
+    for (const Architecture& a : kArchitectures) known.emplace_back(a.name);
+    std::vector<std::string> near = nearest_names(name, known, 2);
+    if (near.empty()) near.emplace_back("llama");
+    return fail(
+        unsupported("an architecture that is not covered")
+            .at(file.path)
+            .in("general.architecture")
+            .got(name)
+            .want(fmt::format("--like with a relative, such as {}", fmt::join(near, " or "))));
   }
   return SpecReader(file, *it).read();
 }

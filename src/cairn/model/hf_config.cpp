@@ -1,9 +1,12 @@
 #include "cairn/model/hf_config.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
+#include "cairn/base/names.h"
 #include "cairn/data/json.h"
 #include "cairn/model/hf_fields.h"
 #include "cairn/model/hf_vision.h"
@@ -113,6 +116,33 @@ const hf::Family* classifying_family(std::string_view name) {
   return nullptr;
 }
 
+// What an unknown architecture may be like: names that resemble its own, and a family with
+// the parts that its fields speak of.
+std::vector<std::string> likely_relatives(Node root, std::string_view name) {
+  // All but the ending that most have.
+  const auto stem = [](std::string_view text) {
+    return std::string(text.substr(0, text.find("For")));
+  };
+  const std::vector<std::string_view> known = hf_architectures();
+  std::vector<std::string> stems;
+  for (const std::string_view architecture : known) stems.push_back(stem(architecture));
+  std::vector<std::string> relatives;
+  for (const std::string& near : nearest_names(stem(name), stems, 2)) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(stems, near) - stems.begin());
+    relatives.emplace_back(known[at]);
+  }
+  const auto text = root.find_value("text_config");
+  const auto has = [&](std::string_view key) {
+    return root.find_value(key) || (text && text->find_value(key));
+  };
+  std::string by_fields = "LlamaForCausalLM";
+  if (has("num_experts") || has("num_local_experts")) by_fields = "Qwen3MoeForCausalLM";
+  if (has("n_routed_experts")) by_fields = "Glm4MoeForCausalLM";
+  if (has("kv_lora_rank")) by_fields = "DeepseekV3ForCausalLM";
+  if (std::ranges::find(relatives, by_fields) == relatives.end()) relatives.push_back(by_fields);
+  return relatives;
+}
+
 Result<const hf::Family*> family_of(Node root, const Name& name) {
   const bool typed = name.field == "model_type";
   const hf::Family* family =
@@ -121,6 +151,8 @@ Result<const hf::Family*> family_of(Node root, const Name& name) {
   if (family != nullptr) return family;
   Error e = unsupported("an architecture that is not covered").at(root.where()).got(name.value);
   e.field = name.field;
+  e.expected = fmt::format("--like with a relative, such as {}",
+                           fmt::join(likely_relatives(root, name.value), " or "));
   return std::unexpected(std::move(e));
 }
 
@@ -210,6 +242,45 @@ Result<ModelSpec> read_root(Node root) {
   return spec;
 }
 
+bool is_known(const Name& name) {
+  const bool typed = name.field == "model_type";
+  const auto key = typed ? &hf::Family::model_type : &hf::Family::architecture;
+  return find_family(key, name.value) != nullptr || classifying_family(name.value) != nullptr ||
+         std::ranges::find(kWrappers, name.value, &Wrapper::name) != kWrappers.end();
+}
+
+/// The node with the sizes of a language model: the root, or the one part that has them.
+Node sizes_of(Node root) {
+  if (root.find_value("hidden_size")) return root;
+  for (const std::string_view part : {"text_config", "llm_config", "language_config"}) {
+    if (const auto node = root.find_value(part); node && node->is_mapping()) return *node;
+  }
+  return root;
+}
+
+Result<ModelSpec> read_like(Node root, Relative& like) {
+  CAIRN_TRY(const Name name, architecture_of(root));
+  if (is_known(name)) {
+    return fail(bad_input("the architecture is known: nothing to liken it to")
+                    .at(root.where())
+                    .in("--like")
+                    .got(name.value));
+  }
+  const hf::Family* const family = find_family(&hf::Family::architecture, like.architecture);
+  if (family == nullptr) {
+    return fail(
+        not_found("an architecture that is not covered").in("--like").got(like.architecture));
+  }
+  const Node node = sizes_of(root);
+  hf::Fields fields(node, false);
+  fields.skip({"vision_config", "quantization_config"});
+  CAIRN_TRY(ModelSpec spec, family->read(fields));
+  for (const std::string_view key : fields.unread()) like.ignored.emplace_back(key);
+  spec.architecture = name.value;
+  spec.text_part = node.where() != root.where();
+  return spec;
+}
+
 // Adds the towers of a multimodal file. Where it describes none, or ones that cannot be
 // read, the language model stands alone.
 Result<void> add_towers(Node root, ModelSpec& spec) {
@@ -239,8 +310,8 @@ std::string id_of(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Result<ModelSpec> spec_from_hf_config(Node root, std::string id) {
-  CAIRN_TRY(ModelSpec spec, read_root(root));
+Result<ModelSpec> spec_from_hf_config(Node root, std::string id, Relative* like) {
+  CAIRN_TRY(ModelSpec spec, like != nullptr ? read_like(root, *like) : read_root(root));
   if (spec.text_part) CAIRN_CHECK(add_towers(root, spec));
   spec.id = std::move(id);
   for (ModelSpec& part : spec.parts) {
@@ -256,7 +327,7 @@ Result<ModelSpec> spec_from_hf_config(Node root, std::string id) {
   return spec;
 }
 
-Result<ModelSpec> load_hf(const std::string& path) {
+Result<ModelSpec> load_hf(const std::string& path, Relative* like) {
   std::error_code none;
   const std::filesystem::path given = std::filesystem::absolute(path, none).lexically_normal();
   const bool is_folder = std::filesystem::is_directory(given, none);
@@ -265,7 +336,7 @@ Result<ModelSpec> load_hf(const std::string& path) {
   CAIRN_TRY(const Document document,
             load_json(is_folder ? (std::filesystem::path(path) / "config.json").string() : path, {},
                       JsonDialect::python));
-  CAIRN_TRY(ModelSpec spec, spec_from_hf_config(document.root(), id_of(folder)));
+  CAIRN_TRY(ModelSpec spec, spec_from_hf_config(document.root(), id_of(folder), like));
   // ModelOpt keeps the quantisation in a file of its own.
   const auto beside = folder / "hf_quant_config.json";
   if (!document.root().find_value("quantization_config") && std::filesystem::exists(beside, none)) {

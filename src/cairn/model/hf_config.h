@@ -21,14 +21,23 @@
 
 namespace cairn {
 
+/// A relative whose family an architecture that is not known is read as.
+struct Relative {
+  std::string architecture;          // one of hf_architectures()
+  std::string family;                // of the catalogue; empty where it is not from there
+  std::vector<std::string> ignored;  // out: fields that may change the shape, passed over
+};
+
 /// The spec of a parsed config.json. `id` becomes ModelSpec::id. Of a multimodal
 /// model whose language model stands alone in `text_config` (or `llm_config`,
 /// `language_config`) that part is read, and ModelSpec::text_part is set.
-Result<ModelSpec> spec_from_hf_config(Node root, std::string id);
+/// With `like`, an architecture that is not known is read as that one, with the sizes of
+/// this file; one that is known is then an error.
+Result<ModelSpec> spec_from_hf_config(Node root, std::string id, Relative* like = nullptr);
 
 /// As above, for a config.json or the folder that holds one. The id is the name
 /// of the folder.
-Result<ModelSpec> load_hf(const std::string& path);
+Result<ModelSpec> load_hf(const std::string& path, Relative* like = nullptr);
 
 /// The weight format of `torch_dtype` (`dtype`), in which a model was trained and whatever
 /// a quantisation leaves alone is stored: "bf16", "fp16", "fp32"; empty where the file

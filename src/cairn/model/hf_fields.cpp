@@ -282,14 +282,20 @@ Error Fields::error(std::string_view key, std::string message) const {
       .got(value ? value->text() : "");
 }
 
-Result<void> Fields::finish() const {
+std::vector<std::string_view> Fields::unread() const {
+  std::vector<std::string_view> keys;
   for (std::uint32_t i = 0; i < node_.size(); ++i) {
     const Member m = node_.member(i);
     if (is_off(m.value) || is_neutral(m.key) || !hints_at_shape(m.key)) continue;
-    if (std::ranges::find(read_, m.key) != read_.end()) continue;
-    return fail(error(m.key, "a field that may change the shape is not understood"));
+    if (std::ranges::find(read_, m.key) == read_.end()) keys.push_back(m.key);
   }
-  return {};
+  return keys;
+}
+
+Result<void> Fields::finish() const {
+  const auto keys = unread();
+  if (keys.empty()) return {};
+  return fail(error(keys.front(), "a field that may change the shape is not understood"));
 }
 
 Result<std::int64_t> even_head_dim(const Fields& f, std::string_view key, std::int64_t hidden,

@@ -69,7 +69,9 @@ class Fields {
   Result<void> refuse(std::string_view key, std::string message);
   /// An error that stands at a field, with its value.
   [[nodiscard]] Error error(std::string_view key, std::string message) const;
-  /// An error if a field was not read whose name says it may change the shape.
+  /// Fields that were not read and whose names say that they may change the shape.
+  [[nodiscard]] std::vector<std::string_view> unread() const;
+  /// An error if there is one.
   [[nodiscard]] Result<void> finish() const;
 
  private:

@@ -15,9 +15,9 @@ constexpr std::string_view kExpected =
     "a folder with config.json, a config.json, a .gguf or a .safetensors file";
 
 Result<LoadedModel> load_gguf(const std::string& path, const TensorTypes& types,
-                              const WeightFormats& formats) {
+                              const WeightFormats& formats, const Relative* like) {
   CAIRN_TRY(const GgufFile file, read_gguf(path, types));
-  CAIRN_TRY(ModelSpec spec, spec_from_gguf(file));
+  CAIRN_TRY(ModelSpec spec, spec_from_gguf(file, like));
   LoadedModel out;
   out.kind = ModelFileKind::gguf;
   out.graph = build_graph(std::move(spec));
@@ -31,9 +31,9 @@ Result<LoadedModel> load_gguf(const std::string& path, const TensorTypes& types,
 }
 
 Result<LoadedModel> load_checkpoint(const std::string& config, const std::string& weights,
-                                    const WeightFormats& formats) {
+                                    const WeightFormats& formats, Relative* like) {
   LoadedModel out;
-  CAIRN_TRY(ModelSpec spec, load_hf(config));
+  CAIRN_TRY(ModelSpec spec, load_hf(config, like));
   out.graph = build_graph(std::move(spec));
   CAIRN_TRY(const auto checkpoint, read_checkpoint(weights));
   if (!checkpoint) return out;
@@ -64,23 +64,24 @@ Result<void> refuse_pipeline(const std::string& path) {
                   .got(kind.text()));
 }
 
-Result<LoadedModel> load_folder(const std::string& path, const WeightFormats& formats) {
+Result<LoadedModel> load_folder(const std::string& path, const WeightFormats& formats,
+                                Relative* like) {
   std::error_code ignored;
   if (!fs::exists(path + "/config.json", ignored)) CAIRN_CHECK(refuse_pipeline(path));
   if (!fs::exists(path + "/config.json", ignored)) {
     return fail(not_found("a folder without config.json").at(path).want(std::string(kExpected)));
   }
-  return load_checkpoint(path, path, formats);
+  return load_checkpoint(path, path, formats, like);
 }
 
 }  // namespace
 
 Result<LoadedModel> load_model_path(const std::string& path, const TensorTypes& types,
-                                    const WeightFormats& formats) {
+                                    const WeightFormats& formats, Relative* like) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return fail(not_found("no such file or folder").at(path));
-  if (fs::is_directory(path, ignored)) return load_folder(path, formats);
-  if (path.ends_with(".gguf")) return load_gguf(path, types, formats);
+  if (fs::is_directory(path, ignored)) return load_folder(path, formats, like);
+  if (path.ends_with(".gguf")) return load_gguf(path, types, formats, like);
   if (path.ends_with(".safetensors")) {
     const fs::path folder = fs::path(path).parent_path();
     const std::string config = (folder / "config.json").string();
@@ -89,10 +90,10 @@ Result<LoadedModel> load_model_path(const std::string& path, const TensorTypes& 
     }
     // One of several files stands for all of them.
     const bool sharded = fs::exists(folder / "model.safetensors.index.json", ignored);
-    return load_checkpoint(config, sharded ? folder.string() : path, formats);
+    return load_checkpoint(config, sharded ? folder.string() : path, formats, like);
   }
   if (path.ends_with(".json")) {
-    CAIRN_TRY(ModelSpec spec, load_hf(path));
+    CAIRN_TRY(ModelSpec spec, load_hf(path, like));
     LoadedModel out;
     out.graph = build_graph(std::move(spec));
     return out;

@@ -10,6 +10,7 @@
 #include "cairn/base/result.h"
 #include "cairn/base/units.h"
 #include "cairn/model/graph.h"
+#include "cairn/model/hf_config.h"
 #include "cairn/model/safetensors.h"
 #include "cairn/model/tensor_type.h"
 #include "cairn/model/weight_format.h"
@@ -33,9 +34,10 @@ struct LoadedModel {
 /// A GGUF file (any part of a split one), a folder with config.json and perhaps
 /// safetensors, or a config.json. A .safetensors file is read with the config.json
 /// and the other files of the checkpoint beside it. What else a path may be is an error that says
-/// so; so is a checkpoint that is not that of its configuration.
+/// so; so is a checkpoint that is not that of its configuration. `like` is for architectures
+/// that are not known (hf_config.h).
 Result<LoadedModel> load_model_path(const std::string& path, const TensorTypes& types,
-                                    const WeightFormats& formats);
+                                    const WeightFormats& formats, Relative* like = nullptr);
 
 /// True where `text` is to be taken for a path rather than for a model's name:
 /// it ends in .gguf, .json or .safetensors, begins with "." or "/", or exists.

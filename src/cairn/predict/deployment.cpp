@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cairn/model/gguf.h"
+#include "cairn/model/hf_config.h"
 #include "cairn/model/model_file.h"
 
 namespace cairn {
@@ -80,10 +82,22 @@ Result<void> check_settings(const DeploymentRequest& r) {
   if (!llama && r.ubatch) return refuse("ubatch");
   if (!llama && r.flash_attention) return refuse("flash-attention");
   if (!llama && r.build) return refuse("build");
+  if (!llama && r.places.given()) return refuse("ngl, cpu-moe, split-mode and what places more");
   const bool hip = r.engine->id == "llama.cpp" && r.accelerator->vendor == "amd";
   if (!hip && r.hipblaslt) return refuse("hipblaslt");
   if (!hip && r.rocwmma) return refuse("rocwmma");
   return {};
+}
+
+void place(const LlamaCppPlaces& places, EngineConfig& c) {
+  if (places.gpu_layers) c.gpu_layers = places.gpu_layers;
+  if (places.host_expert_layers) c.host_expert_layers = *places.host_expert_layers;
+  if (places.split) c.split = *places.split;
+  if (places.unified_cache) c.unified_cache = *places.unified_cache;
+  if (places.full_window_cache) c.full_window_cache = *places.full_window_cache;
+  if (places.towers) c.towers = *places.towers;
+  c.host_tensors = places.host_tensors;
+  c.tensor_split = places.tensor_split;
 }
 
 Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentRequest& r,
@@ -112,16 +126,64 @@ Result<void> check_layout(const Graph& graph, const Layout& layout) {
 
 }  // namespace
 
-Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge) {
+namespace {
+
+// A model of the catalogue stands for its architecture and family; else the name is that of
+// an architecture.
+Result<Relative> relative_named(const std::string& like, const Knowledge& knowledge) {
+  if (const auto listing = knowledge.models.listing(like)) {
+    CAIRN_TRY(const ModelSpec spec, knowledge.models.find(like));
+    return Relative{.architecture = spec.architecture, .family = spec.family, .ignored = {}};
+  }
+  const auto known = hf_architectures();
+  const auto formats = gguf_architectures();
+  if (std::ranges::find(known, like) != known.end() ||
+      std::ranges::find(formats, like) != formats.end()) {
+    return Relative{.architecture = like, .family = {}, .ignored = {}};
+  }
+  return fail(not_found("no model of the catalogue and no architecture")
+                  .in("--like")
+                  .got(like)
+                  .want("a name from cairn models, or one such as LlamaForCausalLM"));
+}
+
+}  // namespace
+
+std::vector<Message> notes_of(const ModelInput& model) {
+  std::vector<Message> notes;
+  if (model.like.empty()) return notes;
+  notes.push_back(
+      message("its architecture is not known: read as {}, with its own sizes", model.like));
+  if (!model.ignored.empty()) {
+    notes.push_back(message("fields that may change the shape and were passed over: {}",
+                            fmt::format("{}", fmt::join(model.ignored, ", "))));
+  }
+  return notes;
+}
+
+Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge,
+                              const std::string& like) {
   ModelInput out;
   if (looks_like_path(name)) {
+    std::optional<Relative> relative;
+    if (!like.empty()) {
+      CAIRN_TRY(relative, relative_named(like, knowledge));
+    }
     CAIRN_TRY(LoadedModel loaded,
-              load_model_path(name, *knowledge.tensor_types, knowledge.weight_formats));
+              load_model_path(name, *knowledge.tensor_types, knowledge.weight_formats,
+                              relative ? &*relative : nullptr));
     out.name = loaded.graph.spec.id.empty() ? name : loaded.graph.spec.id;
     out.graph = std::make_shared<const Graph>(std::move(loaded.graph));
     out.stored = std::move(loaded.weights);
     out.file_bytes = loaded.file_bytes;
+    if (relative) {
+      out.like = relative->architecture;
+      out.ignored = std::move(relative->ignored);
+    }
     return out;
+  }
+  if (!like.empty()) {
+    return fail(bad_input("a model of the catalogue is like itself").in("--like").want("a file"));
   }
   CAIRN_TRY(ModelSpec spec, knowledge.models.find(name));
   out.name = spec.id;
@@ -207,6 +269,7 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   if (request.ubatch) c.ubatch = *request.ubatch;
   if (request.ubatch && c.batch < c.ubatch) c.batch = c.ubatch;
   if (request.flash_attention) c.flash_attention = *request.flash_attention;
+  place(request.places, c);
   if (request.memory_fraction) c.memory_fraction = *request.memory_fraction;
   if (request.max_batched_tokens) c.max_batched_tokens = *request.max_batched_tokens;
   if (request.max_sequences) c.max_sequences = *request.max_sequences;

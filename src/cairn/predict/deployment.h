@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "cairn/base/message.h"
 #include "cairn/base/result.h"
 #include "cairn/engine/engine.h"
 #include "cairn/hardware/accelerator.h"
@@ -25,10 +27,19 @@ struct ModelInput {
   /// Storage types as the files have them.
   std::optional<BoundWeights> stored;
   Bytes file_bytes{};  // of the files of weights; zero where there are none
+  /// Whose architecture a file of an unknown one was read as, and its fields that may change
+  /// the shape and were passed over.
+  std::string like = {};
+  std::vector<std::string> ignored = {};
 };
 
-/// A model by a name of the catalogue or a path (see looks_like_path).
-Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge);
+/// What is to be said about a model that was read as a relative; nothing of others.
+std::vector<Message> notes_of(const ModelInput& model);
+
+/// A model by a name of the catalogue or a path (see looks_like_path). `like` is a model or an
+/// architecture as which a file of an unknown architecture is read; empty: none.
+Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge,
+                              const std::string& like = {});
 
 /// The engine taken where none is named: llama.cpp for its own formats, for
 /// consumer cards, for machines with unified memory and where vLLM is not offered;
@@ -36,6 +47,26 @@ Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledg
 Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_view weights,
                                          const Accelerator& accelerator,
                                          const Knowledge& knowledge);
+
+/// Every layer of any model.
+inline constexpr std::int64_t kEveryLayer = 100'000;
+
+/// Where llama.cpp is to keep what; empty fields take the engine's reference.
+struct LlamaCppPlaces {
+  std::optional<std::int64_t> gpu_layers;
+  std::optional<std::int64_t> host_expert_layers;
+  std::vector<std::string> host_tensors;  // regular expressions on names of tensors
+  std::optional<SplitMode> split;
+  std::vector<double> tensor_split;
+  std::optional<bool> unified_cache;
+  std::optional<bool> full_window_cache;
+  std::optional<bool> towers;
+
+  [[nodiscard]] bool given() const {
+    return gpu_layers || host_expert_layers || !host_tensors.empty() || split ||
+           !tensor_split.empty() || unified_cache || full_window_cache || towers;
+  }
+};
 
 /// What a user asks for; empty fields take the engine's reference.
 struct DeploymentRequest {
@@ -54,6 +85,7 @@ struct DeploymentRequest {
   std::optional<bool> hipblaslt;  // see KernelOptions
   std::optional<bool> rocwmma;
   std::optional<std::int64_t> build;
+  LlamaCppPlaces places;
 };
 
 struct Deployment {

@@ -98,6 +98,15 @@ const Metric* Prediction::metric(std::string_view name) const {
   return it != metrics.end() ? &*it : nullptr;
 }
 
+namespace {
+
+// Whether weights of layers stay in host memory.
+bool works_from_host(const EngineConfig& c) {
+  return c.gpu_layers || c.host_expert_layers > 0 || !c.host_tensors.empty();
+}
+
+}  // namespace
+
 Result<Prediction> predict(const Deployment& d, const Workload& workload, const CostTerms& terms,
                            const Knowledge& knowledge) {
   if (purpose_of(d.model.graph->spec) != Purpose::text) {
@@ -123,17 +132,27 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   CAIRN_TRY(ReplicaModel model, ReplicaModel::build(d, w, knowledge));
   p.parameters = model.times().stages().front().device().kernels.id;
   const OperatingPoint point = model.at(d.layout.dp);
+  p.notes = notes_of(d.model);
   if (point.overloaded) {
     p.notes.push_back(message("overloaded: the deployment cannot serve this rate"));
     w.rate.reset();
   }
   if (workload.rate) w.concurrency = point.load.present * point.replicas;
   CAIRN_TRY(p.memory, estimate_memory(demand_of(d, w), *d.engine, *d.accelerator));
-  Metrics metrics({BasisKind::physics, 0});
+  // What was learnt about other architectures is carried over to one that is not known.
+  const bool known = d.model.like.empty();
+  Metrics metrics({known ? BasisKind::physics : BasisKind::transferred, 0});
   add_memory(metrics, p, *d.model.graph, d.weights);
   p.prefill = point.load.steady.prefill;
   p.decode = point.load.steady.decode;
-  if (p.memory.fits) {
+  const bool timed = !works_from_host(d.config) && d.config.split == SplitMode::layer;
+  if (!timed) {
+    p.notes.push_back(
+        message("cannot say how fast: work from host memory, and cuts by rows, are not modelled"));
+    p.prefill = {};
+    p.decode = {};
+  }
+  if (p.memory.fits && timed) {
     add_times(metrics, model.times(), point, w);
     add_power(metrics, p, point, time_sigma(model.times(), point.load.steady));
     if (point.working < point.replicas) {
