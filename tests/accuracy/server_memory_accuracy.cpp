@@ -211,8 +211,11 @@ class Comparison {
     if (fresh) {
       const bool folder = model.contains("__");
       auto found = find_model(folder ? shared_ + "/models/hf/" + model : model, *knowledge_);
-      if (found) at->second = *std::move(found);
-      if (!found) why_[model] = found.error().to_string();
+      if (found) {
+        at->second = *std::move(found);
+      } else {
+        why_[model] = found.error().to_string();
+      }
     }
     return at->second ? &*at->second : nullptr;
   }
@@ -322,7 +325,8 @@ Score score(const std::vector<Sample>& samples, std::string_view engine, std::st
   out.n = errors.size();
   if (errors.empty()) return out;
   const auto at = [&](double q) {
-    return errors[static_cast<std::size_t>(q * static_cast<double>(errors.size() - 1) + 0.5)];
+    return errors[static_cast<std::size_t>(
+        std::lround(q * static_cast<double>(errors.size() - 1)))];
   };
   out.median = at(0.5);
   out.p90 = at(0.9);
