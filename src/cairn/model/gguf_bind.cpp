@@ -75,6 +75,12 @@ std::vector<std::string> names_of(const Tensor& t) {
       with("post_attention_norm");
       with("attn_norm_2");
       break;
+    case post_attn_norm:
+      with("attn_output_norm");  // encoders
+      break;
+    case post_ffn_norm:
+      with("layer_output_norm");
+      break;
     default:
       break;
   }

@@ -12,6 +12,7 @@
 
 #include "cairn/base/names.h"
 #include "cairn/model/gguf.h"
+#include "cairn/model/gguf_encoder.h"
 #include "cairn/model/gguf_recurrence.h"
 #include "cairn/model/rwkv_layers.h"
 
@@ -399,6 +400,9 @@ Result<ModelSpec> spec_from_gguf(const GgufFile& file, const Relative* like) {
     CAIRN_TRY(const Architecture relative, relative_of(file, name, *like));
     return SpecReader(file, relative).read();
   }
+  if (std::ranges::find(gguf_encoders(), name) != gguf_encoders().end()) {
+    return encoder_spec_from_gguf(file, name);
+  }
   const auto* const it = std::ranges::find(kArchitectures, name, &Architecture::name);
   if (it == kArchitectures.end()) {
     std::vector<std::string> known;
@@ -419,6 +423,7 @@ std::vector<std::string_view> gguf_architectures() {
   std::vector<std::string_view> names;
   names.reserve(kArchitectures.size());
   for (const Architecture& a : kArchitectures) names.push_back(a.name);
+  names.insert(names.end(), gguf_encoders().begin(), gguf_encoders().end());
   std::ranges::sort(names);
   return names;
 }

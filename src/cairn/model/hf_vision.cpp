@@ -159,7 +159,8 @@ Towers internvl(const TowerInput& in) {
   CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
   CAIRN_TRY(ModelSpec spec, intern_vit(vision));
   CAIRN_TRY(const double ratio, in.root.get_or<double>("downsample_ratio", 0.5));
-  if (!(ratio > 0.05 && ratio <= 1)) {
+  const bool sane = ratio > 0.05 && ratio <= 1;
+  if (!sane) {
     return fail(in.root.error("out of range").in("downsample_ratio").want("0.05 to 1"));
   }
   const auto merge = static_cast<std::int64_t>(std::lround(1 / ratio));
@@ -265,7 +266,8 @@ Towers deepseek_vl2(const TowerInput& in) {
   CAIRN_TRY(s.heads, f.integer_or("heads", 16, 1, kMaxHeads));
   CAIRN_TRY(s.head_dim, even_head_dim(f, "heads", s.hidden, s.heads));
   CAIRN_TRY(const double ratio, vision.get<double>("mlp_ratio"));
-  if (!(ratio > 0.1 && ratio < 64)) return fail(f.error("mlp_ratio", "out of range"));
+  const bool sane = ratio > 0.1 && ratio < 64;
+  if (!sane) return fail(f.error("mlp_ratio", "out of range"));
   s.intermediate = static_cast<std::int64_t>(ratio * static_cast<double>(s.hidden));
   CAIRN_TRY(const Image image, read_image(f, "image_size", 384));
   CAIRN_TRY(const std::int64_t patch, f.integer("patch_size", 1, 1024));

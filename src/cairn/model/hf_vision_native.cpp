@@ -147,7 +147,8 @@ Towers llama4(const TowerInput& in) {
   CAIRN_TRY(const std::int64_t out, f.integer_or("vision_output_dim", 7680, 1, kMaxHidden));
   CAIRN_TRY(const double ratio, vision.get_or<double>("pixel_shuffle_ratio", 0.5));
   f.skip({"pixel_shuffle_ratio"});
-  if (!(ratio > 0.05 && ratio <= 1)) return fail(f.error("pixel_shuffle_ratio", "out of range"));
+  const bool sane = ratio > 0.05 && ratio <= 1;
+  if (!sane) return fail(f.error("pixel_shuffle_ratio", "out of range"));
   CAIRN_CHECK(f.finish());
   const auto merge = static_cast<std::int64_t>(std::lround(1 / ratio));
   ModelSpec spec = stack_spec(s, ModelPart::vision);
