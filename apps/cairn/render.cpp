@@ -72,7 +72,10 @@ void write_memory(JsonWriter& json, const MemoryEstimate& memory) {
     for (const MemoryPart& part : d.parts) json.field(part.name, part.bytes);
     json.end_object().end_object();
   }
-  json.end_array().field("host_bytes", memory.host).field("kv_tokens", memory.kv_tokens);
+  json.end_array().field("host_bytes", memory.host);
+  json.key("host_parts").begin_object();
+  for (const MemoryPart& part : memory.host_parts) json.field(part.name, part.bytes);
+  json.end_object().field("kv_tokens", memory.kv_tokens);
   json.field("sigma", memory.sigma).end_object();
 }
 
@@ -148,8 +151,9 @@ std::string_view word_for_metric(std::string_view name) {
 }
 
 std::string_view word_for_part(std::string_view name) {
-  constexpr std::array<Words, 8> kWords{{
+  constexpr std::array<Words, 9> kWords{{
       {"weights", msg("weights")},
+      {"towers", msg("towers for images and sound")},
       {"kv_cache", msg("KV cache")},
       {"compute", msg("compute buffers")},
       {"output", msg("output buffer")},

@@ -25,7 +25,7 @@ TEST(GapAllocator, TakesTheSmallestGapThatHolds) {
   EXPECT_EQ(third, 160);
   a.give(first, 100);
   a.give(third, 64);
-  EXPECT_EQ(a.take(60), 160);  // the gap of 64, not that of 128
+  EXPECT_EQ(a.take(60), 160);   // the gap of 64, not that of 128
   EXPECT_EQ(a.take(160), 256);  // none holds it: the end
   EXPECT_EQ(a.high_water(), 416);
 }

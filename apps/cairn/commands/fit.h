@@ -9,8 +9,8 @@ namespace cairn::cli {
 
 inline constexpr const OptionSpec* kFitWorkloadOptions[] = {&kContext, &kConcurrency};
 inline constexpr OptionGroup kFitWorkload{msg("Workload"), kFitWorkloadOptions};
-inline constexpr const OptionGroup* kFitGroups[] = {&kDeployment, &kFitWorkload, &kLayout,
-                                                    &kEngineSettings, &kFilters};
+inline constexpr const OptionGroup* kFitGroups[] = {
+    &kDeployment, &kFitWorkload, &kLayout, &kEngineSettings, &kOffload, &kUnified, &kFilters};
 inline constexpr ArgumentSpec kModelArgument[] = {
     {.metavar = "MODEL",
      .description = msg("a name of the catalogue (see cairn models), a folder with config.json, or "

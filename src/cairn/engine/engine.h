@@ -61,6 +61,7 @@ struct EngineConfig {
   std::vector<std::string> host_tensors;   // --override-tensor PATTERN=CPU: the patterns
   SplitMode split = SplitMode::layer;      // --split-mode
   std::vector<double> tensor_split;        // --tensor-split; empty: alike
+  bool towers = false;                     // --mmproj: for images and sound
   bool unified_cache = false;              // --kv-unified: sequences share the cells
   /// States that a recurrent layer keeps of a sequence: one, and one more for every
   /// token that is drafted ahead (--draft-max).

@@ -32,8 +32,7 @@ void GapAllocator::give(std::int64_t offset, std::int64_t bytes) {
   if (size == 0) return;
   auto next = std::ranges::lower_bound(gaps_, offset, {}, &Gap::offset);
   const bool joins_next = next != gaps_.end() && offset + size == next->offset;
-  const bool joins_last =
-      next != gaps_.begin() && (next - 1)->offset + (next - 1)->size == offset;
+  const bool joins_last = next != gaps_.begin() && (next - 1)->offset + (next - 1)->size == offset;
   if (joins_last) {
     (next - 1)->size += size;
     if (joins_next) {

@@ -12,12 +12,12 @@ namespace cairn::memory {
 /// Where the engine puts what. Devices are 0 .. gpus - 1, and `gpus` is the host.
 struct LlamaCppPlacement {
   int gpus = 1;
-  std::vector<int> layers;            // device of each layer, with its cache
-  std::vector<bool> on_host;          // of each tensor of the graph: kept from its device
-  int head = 0;                       // device of output norm and head
-  bool rows = false;                  // matrices are cut by rows over all devices
-  std::vector<double> shares;         // of each GPU, of sum 1
-  bool all_on_gpus = true;            // every layer and the head
+  std::vector<int> layers;     // device of each layer, with its cache
+  std::vector<bool> on_host;   // of each tensor of the graph: kept from its device
+  int head = 0;                // device of output norm and head
+  bool rows = false;           // matrices are cut by rows over all devices
+  std::vector<double> shares;  // of each GPU, of sum 1
+  bool all_on_gpus = true;     // every layer and the head
   /// Passes overlap on several devices, each with copies of what crosses them.
   bool pipeline = false;
 };
@@ -50,16 +50,16 @@ struct LlamaCppCells {
   [[nodiscard]] std::int64_t all() const { return per_stream * streams; }
 };
 
-/// The cells of a layer's cache. Contexts are rounded up to context_pad(); a windowed layer keeps the window (of every sequence, if they share the cache)
-/// and one ubatch, in multiples of 256 (src/llama-kv-cache-iswa.cpp).
+/// The cells of a layer's cache. Contexts are rounded up to context_pad(); a windowed layer keeps
+/// the window (of every sequence, if they share the cache) and one ubatch, in multiples of 256
+/// (src/llama-kv-cache-iswa.cpp).
 LlamaCppCells llama_cpp_cells(const AttentionSpec& attention, const MemoryDemand& demand);
 
 /// Bytes of a layer's cache or state.
 Bytes llama_cpp_layer_cache(const MemoryDemand& demand, std::size_t layer);
 
 /// Bytes of caches on each device, the host last.
-std::vector<Bytes> llama_cpp_cache(const MemoryDemand& demand,
-                                   const LlamaCppPlacement& placement);
+std::vector<Bytes> llama_cpp_cache(const MemoryDemand& demand, const LlamaCppPlacement& placement);
 
 /// Bytes of the compute buffers on each device, the host last: see tensor_graph.h.
 std::vector<Bytes> llama_cpp_compute(const MemoryDemand& demand, const EngineInfo& engine,

@@ -58,8 +58,8 @@ LlamaCppCells llama_cpp_cells(const AttentionSpec& attention, const MemoryDemand
   out.per_stream = padded(demand.context * sequences, context_pad(c));
   const bool windowed = is_windowed(attention) || (compressed && attention.window > 0);
   if (windowed && !c.full_window_cache) {
-    out.per_stream = padded(std::min(out.per_stream, attention.window * sequences + c.ubatch),
-                            kWindowPad);
+    out.per_stream =
+        padded(std::min(out.per_stream, attention.window * sequences + c.ubatch), kWindowPad);
   }
   return out;
 }
@@ -78,8 +78,7 @@ Bytes llama_cpp_layer_cache(const MemoryDemand& demand, std::size_t layer) {
          state * to_double(demand.sequences * demand.config.kept_states);
 }
 
-std::vector<Bytes> llama_cpp_cache(const MemoryDemand& demand,
-                                   const LlamaCppPlacement& placement) {
+std::vector<Bytes> llama_cpp_cache(const MemoryDemand& demand, const LlamaCppPlacement& placement) {
   std::vector<Bytes> out(static_cast<std::size_t>(placement.gpus) + 1, Bytes(0));
   for (std::size_t i = 0; i < placement.layers.size(); ++i) {
     out[static_cast<std::size_t>(placement.layers[i])] += llama_cpp_layer_cache(demand, i);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <utility>
 
 #include "cairn/memory/estimates.h"
@@ -53,7 +52,12 @@ void LlamaCppGraph::lay_out() {
   };
   inputs();
   std::vector<Kind> kinds;
-  std::map<std::pair<std::size_t, std::size_t>, int> seen;  // by the kind before and its own
+  struct Seen {
+    std::size_t before;
+    std::size_t kind;
+    int times;
+  };
+  std::vector<Seen> seen;
   std::size_t before = 0;
   const auto count = static_cast<std::int32_t>(spec_.layers.size());
   for (std::int32_t i = 0; i < count; ++i) {
@@ -64,7 +68,10 @@ void LlamaCppGraph::lay_out() {
     const auto kind = static_cast<std::size_t>(it - kinds.begin());
     if (it == kinds.end()) kinds.push_back({&spec(i), device(i), held});
     const bool last = i + 1 == count;
-    if (++seen[{before, kind}] <= kShown || last) layer(i, last);
+    auto pair = std::ranges::find_if(
+        seen, [&](const Seen& s) { return s.before == before && s.kind == kind; });
+    if (pair == seen.end()) pair = seen.insert(seen.end(), {before, kind, 0});
+    if (++pair->times <= kShown || last) layer(i, last);
     before = kind;
   }
   output();
@@ -221,8 +228,7 @@ LlamaCppGraph::Id LlamaCppGraph::attend_plain(std::int32_t index, const Heads& h
   const std::int64_t cells = llama_cpp_cells(a, demand_).per_stream;
   const Id scores = graph_.add({.bytes = kFloat * cells * tokens_ * a.heads},
                                {graph_.read(keys), graph_.view(heads.query)});
-  const Id soft =
-      graph_.add({.bytes = graph_.bytes(scores), .in_place = true}, {scores, mask});
+  const Id soft = graph_.add({.bytes = graph_.bytes(scores), .in_place = true}, {scores, mask});
   Id v = graph_.read(values);
   if (mla) v = graph_.add({.bytes = cache_bytes(a, heads.value_size)}, {v});
   Id out = graph_.add({.bytes = kFloat * heads.value_size * a.heads * tokens_}, {v, soft});
@@ -292,8 +298,8 @@ LlamaCppGraph::Heads LlamaCppGraph::heads(std::int32_t index, Id x) {
   if (a.shares_kv) return out;
   out.key = projection(index, TensorRole::attn_k, x, a.kv_heads * a.head_dim, tokens_, a.qkv_bias);
   out.key = rope(by_heads(index, out.key, TensorRole::attn_k_norm));
-  out.value = graph_.view(projection(index, TensorRole::attn_v, x, a.kv_heads * a.v_head_dim,
-                                     tokens_, a.qkv_bias));
+  out.value = graph_.view(
+      projection(index, TensorRole::attn_v, x, a.kv_heads * a.v_head_dim, tokens_, a.qkv_bias));
   return out;
 }
 
@@ -320,15 +326,14 @@ LlamaCppGraph::Heads LlamaCppGraph::latent_heads(std::int32_t index, Id x) {
   Id compressed = graph_.add({.bytes = kFloat * latent * tokens_}, {graph_.view(kv)});
   compressed = graph_.view(scale(compressed, weights(index, TensorRole::attn_kv_a_norm)));
   const Id query_rope = turned(q, a.heads * a.qk_rope_head_dim);
-  const Id absorbed = multiply(weights(index, TensorRole::attn_k_b), graph_.view(q),
-                               a.heads * latent, tokens_);
+  const Id absorbed =
+      multiply(weights(index, TensorRole::attn_k_b), graph_.view(q), a.heads * latent, tokens_);
   const auto joined = [&](Id one, Id other, std::int64_t features) {
     return graph_.add({.bytes = kFloat * features * tokens_}, {one, other});
   };
   Heads out;
   out.value_size = latent;
-  out.query = joined(graph_.view(absorbed), query_rope,
-                     a.heads * (latent + a.qk_rope_head_dim));
+  out.query = joined(graph_.view(absorbed), query_rope, a.heads * (latent + a.qk_rope_head_dim));
   out.key = joined(compressed, key_rope, latent + a.qk_rope_head_dim);
   out.value = compressed;
   return out;
@@ -344,102 +349,6 @@ LlamaCppGraph::Id LlamaCppGraph::mixer(std::int32_t index, Id x) {
   if (l.recurrent.kind != RecurrentKind::none) {
     const Id mixed = recurrent(index, x);
     out = out == kNone ? mixed : sum(out, mixed);
-  }
-  return out;
-}
-
-// Gate and up become one tensor of their own; before the fused operation the gate's
-// place was taken.
-LlamaCppGraph::Id LlamaCppGraph::activation(Id gate, Id up) {
-  if (config_.fused_activation) {
-    return graph_.add({.bytes = graph_.bytes(gate)}, {gate, up});
-  }
-  const Id active = graph_.add({.bytes = graph_.bytes(gate), .in_place = true}, {gate});
-  return graph_.add({.bytes = graph_.bytes(gate), .in_place = true}, {active, up});
-}
-
-LlamaCppGraph::Id LlamaCppGraph::dense(std::int32_t index, Id x, std::int64_t rows,
-                                       std::int64_t features,
-                                       const std::array<TensorRole, 3>& roles) {
-  const FeedForwardSpec& f = spec(index).feed_forward;
-  const Id up = projection(index, roles[1], x, features, rows, f.bias);
-  Id cur = kNone;
-  if (f.gated) {
-    cur = activation(projection(index, roles[0], x, features, rows, f.bias), up);
-  } else {
-    cur = graph_.add({.bytes = graph_.bytes(up), .in_place = true}, {up});
-  }
-  return projection(index, roles[2], cur, spec_.hidden, rows, f.bias);
-}
-
-// The weights of the chosen experts, and which they are.
-LlamaCppGraph::Id LlamaCppGraph::router(std::int32_t index, Id x, std::int64_t rows, Id& chosen) {
-  const FeedForwardSpec& f = spec(index).feed_forward;
-  const std::int64_t k = f.experts_per_token;
-  const Id logits = projection(index, TensorRole::router, x, f.experts, rows, false);
-  const Id gates = graph_.add({.bytes = graph_.bytes(logits), .in_place = true}, {logits});
-  Id ranking = gates;
-  if (f.router_bias) ranking = sum(gates, weights(index, TensorRole::router_bias));
-  const Id sorted = graph_.add({.bytes = kIndex * f.experts * rows}, {ranking});
-  chosen = graph_.view(sorted);
-  const Id picked =
-      graph_.add({.bytes = kFloat * k * rows}, {graph_.view(gates), chosen});
-  const Id total = graph_.add({.bytes = kFloat * rows}, {graph_.view(picked)});
-  return graph_.view(
-      graph_.add({.bytes = kFloat * k * rows, .in_place = true}, {graph_.view(picked), total}));
-}
-
-LlamaCppGraph::Id LlamaCppGraph::mixture(std::int32_t index, Id x, std::int64_t rows) {
-  const FeedForwardSpec& f = spec(index).feed_forward;
-  const std::int64_t each = f.experts_per_token * rows;
-  Id chosen = kNone;
-  const Id shares = router(index, x, rows, chosen);
-  graph_.expand(shares);
-  const Id in = graph_.view(x);
-  const auto experts = [&](TensorRole role, Id from, std::int64_t features) {
-    Id out = graph_.add({.bytes = kFloat * features * each}, {weights(index, role), from, chosen});
-    if (f.expert_bias) {
-      out = graph_.add({.bytes = graph_.bytes(out), .in_place = true},
-                       {out, weights(index, TensorRole::bias), chosen});
-    }
-    return out;
-  };
-  const Id up = experts(TensorRole::expert_up, in, f.expert_intermediate);
-  const Id gate = experts(TensorRole::expert_gate, in, f.expert_intermediate);
-  Id down = experts(TensorRole::expert_down, activation(gate, up), spec_.hidden);
-  down = graph_.add({.bytes = graph_.bytes(down), .in_place = true}, {down, shares});
-  graph_.expand(down);
-  std::vector<Id> parts;
-  for (std::int64_t i = 0; i < f.experts_per_token; ++i) {
-    parts.push_back(graph_.view(down));
-    graph_.expand(parts.back());
-  }
-  // A part is a slice: the first sum is a tensor of its own, the others add to it.
-  const std::int64_t bytes = kFloat * spec_.hidden * rows;
-  Id out = graph_.add({.bytes = bytes}, {parts[0], parts.size() > 1 ? parts[1] : kNone});
-  graph_.expand(out);
-  for (std::size_t i = 2; i < parts.size(); ++i) {
-    out = graph_.add({.bytes = bytes, .in_place = true}, {out, parts[i]});
-    graph_.expand(out);
-  }
-  return out;
-}
-
-LlamaCppGraph::Id LlamaCppGraph::feed_forward(std::int32_t index, Id x, std::int64_t rows) {
-  const FeedForwardSpec& f = spec(index).feed_forward;
-  Id out = kNone;
-  if (f.intermediate > 0) {
-    out = dense(index, x, rows, f.intermediate,
-                {TensorRole::ffn_gate, TensorRole::ffn_up, TensorRole::ffn_down});
-  }
-  if (f.experts > 0) {
-    const Id routed = mixture(index, x, rows);
-    out = out == kNone ? routed : sum(out, routed);
-  }
-  if (f.shared_intermediate > 0) {
-    out = sum(out, dense(index, x, rows, f.shared_intermediate,
-                         {TensorRole::shared_gate, TensorRole::shared_up,
-                          TensorRole::shared_down}));
   }
   return out;
 }

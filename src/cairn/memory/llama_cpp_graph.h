@@ -2,7 +2,8 @@
 // llama.cpp build it, reduced to what memory depends on: which tensors there are,
 // how large, and who reads them. Not for other rooms.
 //
-// Layers that are alike need the same memory, so that few of them are laid out. Sizes are of 32-bit numbers for U tokens.
+// Layers that are alike need the same memory, so that few of them are laid out. Sizes are of 32-bit
+// numbers for U tokens.
 #pragma once
 
 #include <array>
@@ -93,8 +94,8 @@ class LlamaCppGraph {
   Id fresh(std::int64_t elements, std::initializer_list<Id> sources);
   Id changed(Id x, std::initializer_list<Id> others = {});
   Id multiply(Id weights, Id x, std::int64_t features, std::int64_t rows);
-  Id projection(std::int32_t layer, TensorRole role, Id x, std::int64_t features,
-                std::int64_t rows, bool bias);
+  Id projection(std::int32_t layer, TensorRole role, Id x, std::int64_t features, std::int64_t rows,
+                bool bias);
   Id scale(Id x, Id weights);
   Id sum(Id a, Id b);
   Id norm(Id x, std::int32_t layer, TensorRole role, bool bias, std::int64_t bytes = 0);
@@ -120,7 +121,7 @@ class LlamaCppGraph {
   Id residual_ = kNone;  // what goes from layer to layer
   Id positions_ = kNone;
   Id output_ids_ = kNone;
-  Id state_ids_ = kNone;  // of the sequences in the batch
+  Id state_ids_ = kNone;                                    // of the sequences in the batch
   std::array<std::optional<CacheInputs>, 2> cache_inputs_;  // whole contexts, windows
 };
 

@@ -1,10 +1,9 @@
 // llama.cpp: what it prints as model buffer, KV buffer and compute buffer.
-#include "cairn/memory/llama_cpp.h"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "cairn/memory/estimates.h"
+#include "cairn/memory/llama_cpp.h"
 
 namespace cairn::memory {
 namespace {
@@ -25,8 +24,7 @@ Bytes attention_pool(const MemoryDemand& demand, const EngineInfo& engine,
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     if (placement.layers[i] != device) continue;
     const AttentionSpec& a = spec.layers[i].attention;
-    most = std::max(
-        most, to_double(kv_elements_per_token(a) * llama_cpp_cells(a, demand).all()));
+    most = std::max(most, to_double(kv_elements_per_token(a) * llama_cpp_cells(a, demand).all()));
   }
   return Bytes(kHalf * most);
 }
@@ -75,9 +73,14 @@ Result<MemoryEstimate> estimate_llama_cpp(const MemoryDemand& demand, const Engi
         {"weights", weights[i]},
         {"kv_cache", cache[i]},
         {"compute", compute[i]},
-        {"runtime", overheads.runtime +
-                        attention_pool(demand, engine, placement, static_cast<int>(i))},
+        {"runtime",
+         overheads.runtime + attention_pool(demand, engine, placement, static_cast<int>(i))},
     };
+    // The towers of images and sound, a file of their own, go to the first device.
+    const Bytes towers = demand.weights->towers(*demand.graph);
+    if (i == 0 && demand.config.towers && towers > Bytes{}) {
+      device.parts.push_back({"towers", towers});
+    }
     finish(device);
     out.fits = out.fits && device.fits();
     out.devices.push_back(std::move(device));

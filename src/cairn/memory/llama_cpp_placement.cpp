@@ -111,10 +111,24 @@ class Weights {
         place(home(i), i);
       }
     }
+    for (std::size_t i = 0; i < demand_.weights->parts.size(); ++i) {
+      const Graph& part = demand_.graph->parts[i];
+      if (part.spec.part == ModelPart::encoder) add_encoder(part, demand_.weights->parts[i]);
+    }
     return bytes_;
   }
 
  private:
+  // Layers of an encoder lie where the decoder's of the same number do.
+  void add_encoder(const Graph& encoder, const BoundWeights& weights) {
+    for (std::size_t i = 0; i < encoder.tensors.size(); ++i) {
+      const std::int32_t layer = encoder.tensors[i].layer;
+      const bool known = layer >= 0 && static_cast<std::size_t>(layer) < placement_.layers.size();
+      at(known ? placement_.layers[static_cast<std::size_t>(layer)] : placement_.head) +=
+          weights.bytes(encoder, i);
+    }
+  }
+
   [[nodiscard]] int home(std::size_t i) const {
     const Tensor& t = demand_.graph->tensors[i];
     if (placement_.on_host[i]) return placement_.gpus;

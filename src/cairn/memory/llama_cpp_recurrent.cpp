@@ -44,8 +44,8 @@ LlamaCppGraph::Id LlamaCppGraph::convolution(std::int32_t index, Id x, std::int6
   const std::int64_t window = (kernel - 1) * features;
   const Id cache = graph_.cache(kFloat * window * demand_.sequences, device(index));
   const Id before = states(cache, window);
-  const Id in = fresh(features * tokens_ + window * demand_.sequences,
-                      {graph_.view(before), graph_.view(x)});
+  const Id in =
+      fresh(features * tokens_ + window * demand_.sequences, {graph_.view(before), graph_.view(x)});
   graph_.expand(graph_.store(cache, graph_.view(in), kNone));
   return in;
 }
@@ -53,10 +53,9 @@ LlamaCppGraph::Id LlamaCppGraph::convolution(std::int32_t index, Id x, std::int6
 // The delta rule in chunks of 64 tokens, as releases without an operation for it lay
 // it out (build_delta_net_chunking).
 LlamaCppGraph::Id LlamaCppGraph::delta_chunks(const RecurrentSpec& r, const DeltaInputs& in) {
-  const std::int64_t positions =
-      padded(tokens_ / demand_.sequences, kChunk) * demand_.sequences;
-  const std::int64_t wide = r.inner() * positions;          // a row of values per position
-  const std::int64_t square = kChunk * r.heads * positions; // a row of a chunk's scores
+  const std::int64_t positions = padded(tokens_ / demand_.sequences, kChunk) * demand_.sequences;
+  const std::int64_t wide = r.inner() * positions;           // a row of values per position
+  const std::int64_t square = kChunk * r.heads * positions;  // a row of a chunk's scores
   const std::int64_t thin = r.heads * positions;
   const Id q = fresh(wide, {graph_.view(changed(in.query))});
   const Id k = fresh(wide, {graph_.view(in.key)});
@@ -76,8 +75,7 @@ LlamaCppGraph::Id LlamaCppGraph::delta_chunks(const RecurrentSpec& r, const Delt
   const Id solved = changed(fresh(square, {left, changed(lower)}), {one});
   const Id mixed = fresh(wide, {fresh(wide, {graph_.view(values)}), solved});
   const Id gates = changed(sums);
-  const Id decayed =
-      fresh(wide, {changed(fresh(wide, {graph_.view(keys)}), {gates}), solved});
+  const Id decayed = fresh(wide, {changed(fresh(wide, {graph_.view(keys)}), {gates}), solved});
   const Id turned = changed(graph_.view(q), {fresh(thin, {graph_.view(gates)})});
   const Id rest = fresh(thin, {graph_.view(sums)});
   const Id last = fresh(wide, {graph_.view(changed(graph_.view(k), {rest}))});
@@ -128,9 +126,8 @@ LlamaCppGraph::Id LlamaCppGraph::delta_net(std::int32_t index, Id x) {
   const Id conv_in = convolution(index, qkv, features, r.conv);
   in.cache = graph_.cache(kFloat * r.state_elements() * demand_.sequences, device(index));
   in.state = graph_.view(states(in.cache, r.state_elements()));
-  const Id conv = changed(
-      graph_.add({.bytes = kFloat * features * tokens_},
-                 {conv_in, weights(index, TensorRole::ssm_conv)}));
+  const Id conv = changed(graph_.add({.bytes = kFloat * features * tokens_},
+                                     {conv_in, weights(index, TensorRole::ssm_conv)}));
   in.query = delta_side(r, conv);
   in.key = delta_side(r, conv);
   in.value = graph_.view(conv);

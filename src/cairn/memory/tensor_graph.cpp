@@ -208,14 +208,15 @@ class TensorGraph::Plan {
   }
 
   void cut() {
-    copies_.resize(static_cast<std::size_t>(graph_.host_) + 1);
-    std::vector<Action> body;
-    std::vector<Action> before;
+    copies_.assign(static_cast<std::size_t>(graph_.host_) + 1, {});
+    actions_.reserve(2 * graph_.order_.size());
+    std::vector<Action> before;  // copies that the run needs, made at its start
+    std::size_t start = 0;
     const auto flush = [&] {
-      actions_.insert(actions_.end(), before.begin(), before.end());
-      actions_.insert(actions_.end(), body.begin(), body.end());
+      actions_.insert(actions_.begin() + static_cast<std::ptrdiff_t>(start), before.begin(),
+                      before.end());
       before.clear();
-      body.clear();
+      start = actions_.size();
     };
     std::int8_t device = kAnywhere;
     for (const Id id : graph_.order_) {
@@ -232,7 +233,7 @@ class TensorGraph::Plan {
           tensor(id).sources[j] = copy;
         }
       }
-      body.push_back({id, false, tensor(id).device});
+      actions_.push_back({id, false, tensor(id).device});
     }
     flush();
     if (rules_.copies > 1) keep_inputs();
@@ -241,8 +242,9 @@ class TensorGraph::Plan {
   // In a pipeline the host's inputs exist as often as there are passes in flight.
   void keep_inputs() {
     std::vector<Id> more;
+    const std::vector<bool> read = read_inputs();
     for (const Id id : graph_.leaves_) {
-      if (!rules_.copies_all_inputs && !is_read(id)) continue;
+      if (!rules_.copies_all_inputs && !read[static_cast<std::size_t>(id)]) continue;
       tensor(id).is_output = true;
       const Tensor copy = tensor(id);
       more.push_back(id);
@@ -251,10 +253,16 @@ class TensorGraph::Plan {
     kept_.insert(kept_.begin(), more.begin(), more.end());
   }
 
-  [[nodiscard]] bool is_read(Id input) const {
-    return std::ranges::any_of(graph_.order_, [&](Id id) {
-      return std::ranges::find(graph_.at(id).sources, input) != graph_.at(id).sources.end();
-    }) || std::ranges::any_of(actions_, [&](const Action& a) { return a.tensor == input; });
+  // Inputs that some operation or copy reads.
+  [[nodiscard]] std::vector<bool> read_inputs() const {
+    std::vector<bool> out(graph_.tensors_.size(), false);
+    for (const Action& a : actions_) {
+      if (a.keeps) out[static_cast<std::size_t>(a.tensor)] = true;
+      for (const Id id : graph_.at(a.tensor).sources) {
+        if (id != kNone) out[static_cast<std::size_t>(id)] = true;
+      }
+    }
+    return out;
   }
 
   void count() {

@@ -36,15 +36,18 @@ class TensorGraph {
   struct Operation {
     std::int64_t bytes = 0;      // of its result
     std::int64_t workspace = 0;  // behind it, for the operation alone
-    bool in_place = false;   // the result may take the place of a source of the same layout
-    bool movable = true;     // host weights may be copied to a GPU for it (not for look-ups)
+    bool in_place = false;       // the result may take the place of a source of the same layout
+    bool movable = true;         // host weights may be copied to a GPU for it (not for look-ups)
     /// Reads weights that do not decide where it runs (rope factors, sinks).
     bool ignores_weights = false;
     std::int8_t device = kAnywhere;  // where the engine says so
   };
 
   /// Devices 0 .. gpus - 1, and the host as device `gpus`.
-  explicit TensorGraph(int gpus) : host_(static_cast<std::int8_t>(gpus)) {}
+  explicit TensorGraph(int gpus) : host_(static_cast<std::int8_t>(gpus)) {
+    tensors_.reserve(kExpected);
+    order_.reserve(kExpected);
+  }
 
   /// A matrix or vector of the model, and a cache, on their devices.
   Id weight(std::int64_t bytes, int device);
@@ -65,9 +68,9 @@ class TensorGraph {
   void expand(Id tensor);
 
   struct Rules {
-    int copies = 1;               // of what crosses devices; 4 in a pipeline
-    bool copies_all_inputs = true;  // also of inputs that nobody reads
-    bool move_operations = true;  // to a GPU, of weights on the host
+    int copies = 1;                    // of what crosses devices; 4 in a pipeline
+    bool copies_all_inputs = true;     // also of inputs that nobody reads
+    bool move_operations = true;       // to a GPU, of weights on the host
     std::int64_t gpu_alignment = 128;  // bytes
   };
   /// Bytes reserved on each device, the host last.
@@ -75,6 +78,7 @@ class TensorGraph {
 
  private:
   static constexpr std::size_t kSources = 6;
+  static constexpr std::size_t kExpected = 512;  // tensors of a graph; more are no error
   struct Tensor {
     std::int64_t bytes = 0;
     std::int64_t workspace = 0;
