@@ -5,6 +5,7 @@
 // is allowed), and the active parameters as a vendor published them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -150,21 +151,25 @@ TEST(SharedParameterCounts, WithinRoundingOfWhatVendorsPublish) {
     const auto spec = catalogue().find(row.text(id));
     // Of a multimodal model the published count has the other parts too.
     if (!spec || spec->text_part) continue;
+    // Named 48B, its checkpoint has 49.1B.
+    // https://huggingface.co/moonshotai/Kimi-Linear-48B-A3B-Instruct
+    if (row.text(id) == "moonshotai/Kimi-Linear-48B-A3B-Instruct") continue;
     const Counted n = count(*spec);
     const auto all = read_published(std::string(row.text(total)));
     const auto used = read_published(std::string(row.text(active)));
-    ASSERT_TRUE(all && used) << row.where();
+    ASSERT_TRUE(all) << row.where();
     const auto main = static_cast<double>(n.parts.total);
     // zai-org counts the draft layer of GLM-4.5, 4.6 and 4.7.
     const auto with_mtp = static_cast<double>(n.parts.total + n.mtp);
     const bool near_mtp = n.mtp > 0 && rounds_to(with_mtp, *all);
     EXPECT_TRUE(rounds_to(main, *all) || near_mtp)
         << row.where() << ": " << row.text(id) << " " << row.text(total) << ": " << main;
+    ++compared;
+    if (!used) continue;  // "16 experts/token"
     const auto without = static_cast<double>(n.parts.active);
     const auto with = static_cast<double>(n.parts.active + n.input_table);
     EXPECT_TRUE(rounds_to(without, *used) || rounds_to(with, *used))
         << row.where() << ": " << row.text(id) << " " << row.text(active) << ": " << without;
-    ++compared;
   }
   EXPECT_GE(compared, 25);
 }
@@ -207,6 +212,12 @@ TEST(SharedParameterCounts, OfChatGlm3) {
   EXPECT_EQ(count(value_of(load_hf(folder))).parts.total, 12487168064 / 2 - 32);
 }
 
+AttentionSpec first_attention(const ModelSpec& spec) {
+  const auto it = std::ranges::find_if(
+      spec.layers, [](const LayerSpec& layer) { return layer.attention.heads > 0; });
+  return it == spec.layers.end() ? AttentionSpec() : it->attention;
+}
+
 TEST(SharedShapes, AsVllmReadsThem) {
   const auto document = shared_table("arch_groundtruth.csv");
   if (!document) GTEST_SKIP() << "no collected facts here";
@@ -220,7 +231,8 @@ TEST(SharedShapes, AsVllmReadsThem) {
     const auto id = row.text(value_of(table.column("model_id")));
     const auto spec = catalogue().find(id);
     if (!spec) continue;
-    const AttentionSpec& a = spec->layers[0].attention;
+    // Of a hybrid, that of the layers that have attention.
+    const AttentionSpec a = first_attention(*spec);
     EXPECT_EQ(spec->hidden, number(row, "hidden_size")) << id;
     EXPECT_EQ(static_cast<std::int64_t>(spec->layers.size()),
               number(row, "total_num_hidden_layers"))
@@ -265,9 +277,12 @@ TEST(SharedKvCache, AsLlamaCppPrintsIt) {
     if (const auto at = settings.find("cells="); at != std::string_view::npos) {
       context = std::stod(std::string(settings.substr(at + 6)));
     }
+    // A context of its own for the draft layer.
+    const bool draft = settings.contains("layers=1;") && spec->layers.size() > 1;
+    if (draft && spec->parts.empty()) continue;
     double elements = 0;
     double copy = 0;
-    for (const LayerSpec& layer : spec->layers) {
+    for (const LayerSpec& layer : draft ? spec->parts.front().layers : spec->layers) {
       const AttentionSpec& a = layer.attention;
       elements += static_cast<double>(kv_elements_per_token(a));
       copy += static_cast<double>(a.kv_lora_rank);
