@@ -88,7 +88,7 @@ Cell remark(const Answering& answer, std::size_t i, const Translator& t) {
   }
   const HostFinding* worst = answer.checks.empty() ? nullptr : answer.checks[i].worst();
   if (worst == nullptr) return "";
-  return {fmt::format("{}: {}", t.tr(word_for(worst->verdict)), t.tr(worst->text)),
+  return {t.tr("{}: {}", t.tr(word_for(worst->verdict)), t.tr(worst->text)),
           tone_of(worst->verdict)};
 }
 

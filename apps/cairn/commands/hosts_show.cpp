@@ -26,7 +26,7 @@ void print_slots(const Host& host, std::string& out, Context& context) {
                    {t.tr("slot"), Align::right},
                    {t.tr("lanes"), Align::right},
                    {t.tr("PCIe"), Align::right},
-                   {t.tr("on")},
+                   {t.tr("attached to")},
                    {t.tr("atomics")}});
   // Arrangements in which nothing changes for the cards before are told once.
   for (std::size_t n = 0; n < host.arrangements.size(); ++n) {

@@ -207,11 +207,26 @@ void check_lanes(const HostNeed& need, const OwnedHost& owned, Findings& out) {
                   *owned.lanes, std::round(share * 100)));
 }
 
+Message cooling_wanted(Cooling cooling) {
+  switch (cooling) {
+    case Cooling::open:
+      return message("cooling: for cards with open fans");
+    case Cooling::blower:
+      return message("cooling: for cards with a blower");
+    case Cooling::passive:
+      return message("cooling: for cards without a fan");
+    case Cooling::liquid:
+      return message("cooling: for liquid-cooled cards");
+    case Cooling::own:
+      break;
+  }
+  return message("cooling: its own");
+}
+
 void check_cooling(const HostNeed& need, const OwnedHost& owned, Findings& out) {
   if (!need.cooling || *need.cooling == Cooling::own) return;
   if (owned.cooling.empty()) {
-    out.add(HostPart::cooling, HostVerdict::unknown,
-            message("cooling: for {} cards", name_of(*need.cooling)));
+    out.add(HostPart::cooling, HostVerdict::unknown, cooling_wanted(*need.cooling));
     return;
   }
   const bool fits = std::ranges::find(owned.cooling, *need.cooling) != owned.cooling.end();
@@ -221,7 +236,7 @@ void check_cooling(const HostNeed& need, const OwnedHost& owned, Findings& out) 
           fits    ? HostVerdict::enough
           : fatal ? HostVerdict::lacking
                   : HostVerdict::reduced,
-          message("cooling: for {} cards", name_of(*need.cooling)));
+          cooling_wanted(*need.cooling));
 }
 
 void check_parts(const HostNeed& need, const OwnedHost& owned, Findings& out) {

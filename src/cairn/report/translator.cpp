@@ -124,7 +124,17 @@ std::pair<std::string_view, std::string_view> Translator::entry(std::size_t i) c
 std::string Translator::tr(const Error& error) const {
   // What was expected is often put together where the error occurs; its
   // opening words are fixed and translated, names and numbers stay.
-  constexpr std::array kOpenings{msg("one of "), msg("at most "), msg("at least ")};
+  constexpr std::array kOpenings{msg("one of "),
+                                 msg("at most "),
+                                 msg("at least "),
+                                 msg("a divisor of "),
+                                 msg("a multiple of "),
+                                 msg("a divisor or a multiple of "),
+                                 msg("for example "),
+                                 msg("a host such as "),
+                                 msg("an accelerator such as "),
+                                 msg("an engine such as "),
+                                 msg("--like with a relative, such as ")};
   Error local = error;
   local.message = tr(error.message);
   if (has(error.expected)) {
