@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "cairn/data/json.h"
@@ -24,9 +25,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Graph graph = build_graph(*std::move(spec));
   const ParameterCount count = count_parameters(graph);
   if (count.total <= 0 || count.active > count.total) std::abort();
-  for (const std::string_view format : {"bf16", "q4_k_m", "iq2_xs", "fp8-block"}) {
+  // What the configuration declares must be a format of its model.
+  const std::string declared = graph.spec.published_format;
+  const std::string published = declared.empty() ? "bf16" : declared;
+  for (const std::string_view format :
+       {std::string_view("bf16"), std::string_view("q4_k_m"), std::string_view("iq2_xs"),
+        std::string_view("fp8-block"), std::string_view(published)}) {
     const auto bound = fuzz::facts().formats.bind(graph, format);
     if (!bound) {
+      if (format == declared) std::abort();
       fuzz::check(bound.error());
       continue;
     }

@@ -1,5 +1,6 @@
 // Writes the seed corpora: small inputs of each kind.
 //   fuzz_seeds FOLDER
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -139,6 +141,28 @@ struct Seed {
   std::string bytes;
 };
 
+// One configuration for each way to say how weights are quantised.
+void add_quantised(std::vector<Seed>& out) {
+  const std::array<std::pair<std::string, std::string>, 6> quantised = {{
+      {"modelopt", R"({"quant_algo":"MIXED_PRECISION","quantized_layers":{
+          "model.layers.0.mlp.up_proj":{"quant_algo":"FP8"}},"exclude_modules":["lm_head*"]})"},
+      {"compressed_tensors", R"({"quant_method":"compressed-tensors","ignore":["re:.*(q|k)_proj"],
+          "config_groups":{"group_0":{"targets":["Linear"],"weights":{"num_bits":4,"type":"int",
+          "strategy":"group","group_size":32,"symmetric":false}}}})"},
+      {"quark", R"({"quant_method":"quark","exclude":["lm_head"],"layer_quant_config":{"*o_proj":
+          {"weight":null}},"global_quant_config":{"weight":{"dtype":"fp4","qscheme":"per_group",
+          "group_size":32}}})"},
+      {"gptq", R"({"quant_method":"gptq","bits":4,"group_size":128,"lm_head":true,"dynamic":{
+          "-:.*down.*":{}}})"},
+      {"mlx", R"({"group_size":64,"bits":4,"lm_head":false})"},
+      {"bitsandbytes", R"({"quant_method":"bitsandbytes","load_in_4bit":true})"},
+  }};
+  for (const auto& [name, q] : quantised) {
+    out.push_back(
+        {"config_json", name, config("LlamaForCausalLM", ",\"quantization_config\":" + q)});
+  }
+}
+
 std::vector<Seed> seeds() {
   std::vector<Seed> out;
   for (const std::string a : {"llama", "phi3", "deepseek2", "qwen3moe", "gemma3"}) {
@@ -158,6 +182,7 @@ std::vector<Seed> seeds() {
   out.push_back({"config_json", "fp8",
                  config("LlamaForCausalLM", R"(,"quantization_config":{"quant_method":"fp8",)"
                                             R"("weight_block_size":[128,128]})")});
+  add_quantised(out);
   out.push_back({"config_json", "deepseek",
                  config("DeepseekV3ForCausalLM",
                         R"(,"kv_lora_rank":4,"q_lora_rank":4,"qk_nope_head_dim":2,)"

@@ -397,6 +397,7 @@ Result<std::vector<std::string>> Quantisation::assign(const Graph& graph) {
     const Tensor& t = graph.tensors[i];
     if (t.vector) continue;
     const ModuleNames names = module_names(t);
+    if (names.own.empty()) continue;  // no list can name it
     CAIRN_TRY(const bool alone, left_alone.contains(names, t.layer));
     if (alone) continue;
     bool named = false;
