@@ -143,6 +143,39 @@ TEST(Share, RepeatsTheLatentOfMla) {
   EXPECT_EQ(share_of(tensor(g, TensorRole::attn_output), g, s).columns, 128 * 128 / 8);
 }
 
+// Kimi Delta Attention has projections named as attention's, and no attention: 32 heads of
+// 128, a convolution of 4 positions before each of them.
+TEST(Share, SplitsLinearAttentionByItsHeads) {
+  ModelSpec s;
+  s.hidden = 2304;
+  s.vocabulary = 163840;
+  LayerSpec layer;
+  layer.recurrent = {.kind = RecurrentKind::kimi_delta,
+                     .heads = 32,
+                     .key_heads = 32,
+                     .key_dim = 128,
+                     .value_dim = 128,
+                     .conv = 4,
+                     .rank = 128,
+                     .gate_rank = 128,
+                     .norm_dim = 128};
+  layer.feed_forward = {.intermediate = 9216};
+  s.layers.assign(2, layer);
+  const Graph graph = build_graph(s);
+  const Share share = must_divide(graph, {.tp = 8}).front();
+  for (const Tensor& t : graph.tensors) {
+    const Tensor part = share_of(t, graph, share);
+    if (t.role == TensorRole::attn_q || t.role == TensorRole::attn_k ||
+        t.role == TensorRole::attn_v) {
+      EXPECT_EQ(part.rows, 4096 / 8);
+    }
+    if (t.role == TensorRole::ssm_conv_k) {
+      EXPECT_EQ(part.rows, 4096 / 8);
+      EXPECT_EQ(part.columns, 4);
+    }
+  }
+}
+
 TEST(Share, SplitsExpertsByTensorOrByExpert) {
   const Graph g = build_graph(qwen3_moe());
   const Tensor& up = tensor(g, TensorRole::expert_up);

@@ -128,6 +128,11 @@ Error cannot_divide(std::string_view field, int value, std::string message) {
   return bad_input(std::move(message)).in(std::string(field)).got(std::to_string(value));
 }
 
+// Heads of keys and values; linear attention has projections of the same names.
+std::int64_t key_heads(const LayerSpec& layer) {
+  return layer.attention.heads > 0 ? layer.attention.kv_heads : layer.recurrent.key_heads;
+}
+
 // Whether keys and values are of heads that are divided, not one latent for all.
 bool has_kv_heads(const AttentionSpec& a) {
   return a.kind != AttentionKind::mla && a.kind != AttentionKind::compressed && a.kv_heads > 0;
@@ -253,10 +258,9 @@ Tensor share_of(const Tensor& tensor, const Graph& graph, const Share& share) {
   if (expert) out.experts = divide_up(tensor.experts, share.ep);
   if (share.tp == 1 || (expert && share.ep > 1)) return out;
   const Cut cut = cut_of(tensor.owner);
-  const std::int64_t kv_heads =
-      tensor.layer >= 0 ? layer_of(graph, tensor.layer).attention.kv_heads : 0;
-  if (tensor.vector) {
-    // A bias or a vector of one number per output feature; one row.
+  const std::int64_t kv_heads = tensor.layer >= 0 ? key_heads(layer_of(graph, tensor.layer)) : 0;
+  if (tensor.vector && tensor.rows == 1) {
+    // A bias or a vector of one number per output feature.
     out.columns = rows_share(tensor.columns, cut, kv_heads, share.tp);
     return out;
   }
