@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "cairn/model/gguf.h"
+#include "cairn/model/gguf_extras.h"
 
 namespace cairn {
 namespace {
@@ -28,6 +29,12 @@ std::vector<std::string> names_of(const Tensor& t) {
     add("ffn_gate_inp.bias");
     return names;
   }
+  // Odd tensors by all the names of their role.
+  const auto extras = t.layer >= 0 ? gguf_layer_extras() : gguf_model_extras();
+  for (const GgufExtra& extra : extras) {
+    if (extra.role == role && t.role != bias) add(extra.name);
+  }
+  if (!names.empty()) return names;
   // These have no suffix.
   if (role == ssm_a || role == ssm_d) add(role_name(role));
   with(role_name(role));
@@ -63,6 +70,21 @@ std::vector<std::string> names_of(const Tensor& t) {
     case attn_k_b:
     case attn_v_b:
       with("attn_kv_b");
+      break;
+    case attn_kv_a:
+      with("attn_kv");  // DeepSeek V4
+      break;
+    case attn_output:
+      with("attn_output_b");
+      break;
+    case indexer_q:
+      with("indexer.q_proj");  // MiniMax-M3
+      break;
+    case indexer_k:
+      with("indexer.k_proj");
+      break;
+    case attn_norm:
+      with("ffn_norm");  // the only norm of a layer without attention
       break;
     case ffn_gate:
       with("ffn_up");
@@ -143,11 +165,12 @@ class Binder {
     return fail(missing(names.front()));
   }
 
-  // Vectors and low-rank pairs of RWKV: the first of their names that is not taken yet and
-  // has as many weights.
+  // Vectors and low-rank pairs of RWKV, mixtures of residual streams: the first of their names
+  // that is not taken yet and has as many weights.
   static bool one_of_many(TensorRole role) {
     return role == time_mix_vector || role == time_mix_a || role == time_mix_b ||
-           role == channel_mix_vector;
+           role == channel_mix_vector || role == residual_mix || role == residual_norm ||
+           role == layer_scale || role == expert_post_norm;
   }
   static bool is_free(const Use& use, const Tensor& t) {
     return use.by.empty() && use.tensor->weights() == t.weights();
@@ -198,7 +221,7 @@ class Binder {
   // A matrix that is not fused has the rows and columns of the graph's.
   [[nodiscard]] bool fits(const Use& use) const {
     const Tensor& g = graph_.tensors[use.by.front()];
-    const bool heads = g.role == attn_k_b || g.role == attn_v_b;
+    const bool heads = g.role == attn_k_b || g.role == attn_v_b || g.role == attn_output_a;
     if (use.by.size() > 1 || g.vector || heads) return true;
     return use.tensor->size[0] == g.columns && use.tensor->size[1] == g.rows;
   }

@@ -13,7 +13,9 @@
 #include "cairn/base/names.h"
 #include "cairn/model/gguf.h"
 #include "cairn/model/gguf_encoder.h"
+#include "cairn/model/gguf_extras.h"
 #include "cairn/model/gguf_recurrence.h"
+#include "cairn/model/gguf_sparse.h"
 #include "cairn/model/rwkv_layers.h"
 
 namespace cairn {
@@ -35,12 +37,13 @@ struct Architecture {
   int window_period = 0;         // 0: no windows
   bool chunked = false;          // the window is a chunk
   bool layers_of_parts = false;  // a layer is a mixer or a feed-forward alone
+  bool head_gates = false;       // attn_gate has a row for each head (Step 3.5)
 };
 
 // Llama 4's chunk, which files do not carry (llama.cpp src/llama-model.cpp).
 constexpr std::int64_t kLlama4Chunk = 8192;
 
-constexpr std::array<Architecture, 54> kArchitectures = {{
+constexpr std::array<Architecture, 67> kArchitectures = {{
     {"arcee", "arcee"},
     {"baichuan", "baichuan"},
     {"chatglm", "glm4"},
@@ -48,8 +51,11 @@ constexpr std::array<Architecture, 54> kArchitectures = {{
     {"cohere2", "cohere2", 4},
     {"command-r", "cohere"},
     {"dbrx", "dbrx"},
+    {.name = "deci", .family = "decilm", .layers_of_parts = true},
     {"deepseek", "deepseek"},
     {"deepseek2", "deepseek-v3"},
+    {"deepseek32", "deepseek-v3.2"},
+    {"deepseek4", "deepseek-v4"},
     {"dots1", "dots1"},
     {"ernie4_5", "ernie4.5"},
     {"ernie4_5-moe", "ernie4.5-moe"},
@@ -60,6 +66,9 @@ constexpr std::array<Architecture, 54> kArchitectures = {{
     {"gemma", "gemma"},
     {"gemma2", "gemma2", 2},
     {"gemma3", "gemma3", 6},
+    {"gemma3n", "gemma3n", 5},
+    {"gemma4", "gemma4", 6},
+    {"glm-dsa", "glm-dsa"},
     {"glm4", "glm4-0414"},
     {"glm4moe", "glm4-moe"},
     {"gpt-oss", "gpt-oss", 2},
@@ -68,6 +77,8 @@ constexpr std::array<Architecture, 54> kArchitectures = {{
     {"granite", "granite"},
     {"granitehybrid", "granite-hybrid"},
     {"granitemoe", "granite-moe"},
+    {"hunyuan-dense", "hunyuan"},
+    {"hunyuan-moe", "hunyuan-moe"},
     {"internlm2", "internlm2"},
     {"jamba", "jamba"},
     {"kimi-linear", "kimi-linear"},
@@ -77,8 +88,12 @@ constexpr std::array<Architecture, 54> kArchitectures = {{
     {"llama4", "llama4", 4, true},
     {.name = "mamba", .family = "mamba", .layers_of_parts = true},
     {.name = "mamba2", .family = "mamba2", .layers_of_parts = true},
+    {"minimax-m2", "minimax-m2"},
+    {"minimax-m3", "minimax-m3"},
+    {"mistral3", "mistral"},
     {.name = "nemotron_h", .family = "nemotron-h", .layers_of_parts = true},
     {.name = "nemotron_h_moe", .family = "nemotron-h", .layers_of_parts = true},
+    {"olmo", "olmo"},
     {"olmo2", "olmo2", 4},
     {"olmoe", "olmoe"},
     {"orion", "orion"},
@@ -95,6 +110,7 @@ constexpr std::array<Architecture, 54> kArchitectures = {{
     {"rwkv7", "rwkv7"},
     {"stablelm", "stablelm"},
     {"starcoder2", "starcoder2"},
+    {.name = "step35", .family = "step3.5", .window_period = 4, .head_gates = true},
 }};
 
 class SpecReader {
@@ -119,6 +135,7 @@ class SpecReader {
     CAIRN_TRY(spec.max_context, file_.integer(key("context_length"), 1, kMaxContext));
     spec.tied_embeddings = !has("output.weight");
     spec.output_bias = has("output.bias");
+    spec.final_norm = has("output_norm.weight");
     spec.final_norm_bias = has("output_norm.bias");
     if (const GgufTensor* const positions = find("position_embd.weight")) {
       spec.position_embeddings = positions->size[1];
@@ -127,7 +144,9 @@ class SpecReader {
     CAIRN_TRY(const std::int64_t drafts,
               file_.integer_or(key("nextn_predict_layers"), 0, 0, blocks - 1));
     layers_ = static_cast<std::size_t>(blocks - drafts);
-    if (is_gguf_rwkv(architecture_.name)) spec.extras = rwkv_embedding_norm(hidden_);
+    spec.extras = is_gguf_rwkv(architecture_.name)
+                      ? rwkv_embedding_norm(hidden_)
+                      : read_gguf_extras(tensors_, "", gguf_model_extras());
     CAIRN_CHECK(heads(static_cast<std::size_t>(blocks)));
     for (layer_ = 0; layer_ < layers_; ++layer_) {
       CAIRN_TRY(const LayerSpec layer, read_layer());
@@ -235,6 +254,9 @@ class SpecReader {
     CAIRN_TRY(layer.recurrent, gguf_recurrence(file_, tensors_, architecture_.name, layer_));
     if (has_part("attn_kv_a_mqa.weight")) {
       CAIRN_TRY(layer.attention, latent());
+    } else if (has_part("attn_kv.weight")) {
+      CAIRN_TRY(layer.attention,
+                gguf_compressed(file_, tensors_, architecture_.name, layer_, heads_[layer_]));
     } else if (has_attention(layer.recurrent)) {
       CAIRN_TRY(layer.attention, attention());
     }
@@ -244,8 +266,33 @@ class SpecReader {
     const bool post = has_part("post_attention_norm.weight");
     layer.norms_after = !before && post;
     if (before) layer.norms = post && between ? 4 : post || between ? 2 : 1;
+    if (!before && !post) layer.norms = between ? 1 : 0;
     layer.norm_bias = has_part("attn_norm.bias");
+    layer.extras = extras(layer.attention);
     return layer;
+  }
+
+  [[nodiscard]] std::vector<MatrixSpec> extras(const AttentionSpec& a) const {
+    std::vector<MatrixSpec> out = read_gguf_extras(tensors_, name(""), gguf_layer_extras());
+    const auto keep = [&](std::string_view part, TensorRole role) {
+      for (const MatrixSpec& m : kept_tensor(tensors_, name(part), role)) out.push_back(m);
+    };
+    // Layers that share a cache have these, and do not use them.
+    if (a.shares_kv) {
+      keep("attn_k.weight", TensorRole::attn_k);
+      keep("attn_v.weight", TensorRole::attn_v);
+      keep("attn_k_norm.weight", TensorRole::attn_k_norm);
+    }
+    if (architecture_.head_gates) {
+      keep("attn_gate.weight", TensorRole::attn_gate);
+      if (!out.empty()) out.back().use = Use::linear;
+    }
+    // Attention that was replaced by a matrix (Nemotron 51B).
+    if (a.heads == 0 && architecture_.family == "decilm") {
+      keep("attn_output.weight", TensorRole::attn_output);
+      if (!out.empty()) out.back().use = Use::linear;
+    }
+    return out;
   }
 
   // Linear attention has projections of the same names; hybrids have layers without any.
@@ -275,6 +322,15 @@ class SpecReader {
                                std::max<std::int64_t>(1, hidden_ / a.heads), 1, kMaxHeadDim));
     CAIRN_TRY(a.v_head_dim,
               file_.integer_or(key("attention.value_length"), a.head_dim, 1, kMaxHeadDim));
+    if (is_local()) {  // with heads of another size (Gemma 4)
+      CAIRN_TRY(a.head_dim,
+                file_.integer_or(key("attention.key_length_swa"), a.head_dim, 1, kMaxHeadDim));
+      CAIRN_TRY(a.v_head_dim,
+                file_.integer_or(key("attention.value_length_swa"), a.v_head_dim, 1, kMaxHeadDim));
+    }
+    CAIRN_TRY(a.shares_kv, shares_cache());
+    const bool keys_only = has_part("attn_k.weight") && !has_part("attn_v.weight");
+    a.v_from_k = keys_only && architecture_.family == "gemma4";
     a.qkv_bias = has_part("attn_q.bias") || has_part("attn_qkv.bias");
     a.o_bias = has_part("attn_output.bias");
     if (const GgufTensor* const q = find_part("attn_q.weight")) {
@@ -284,14 +340,29 @@ class SpecReader {
     if (const GgufTensor* const norm = find_part("attn_q_norm.weight")) {
       a.qk_norm = true;
       a.qk_norm_dim_q = norm->weights();
-      CAIRN_TRY(const GgufTensor* const keys, required(name("attn_k_norm.weight")));
-      a.qk_norm_dim_k = keys->weights();
+      a.qk_norm_dim_k = a.head_dim;
+      if (!a.shares_kv) {
+        CAIRN_TRY(const GgufTensor* const keys, required(name("attn_k_norm.weight")));
+        a.qk_norm_dim_k = keys->weights();
+      }
     }
     if (is_local()) {
       a.kind = architecture_.chunked ? AttentionKind::chunked : AttentionKind::sliding;
       a.window = window_;
     }
+    CAIRN_CHECK(add_gguf_indexer(file_, tensors_, architecture_.name, layer_, hidden_, a));
     return a;
+  }
+
+  // The last layers of Gemma 3n and 4; files of Gemma 3n do not say how many (llama.cpp
+  // src/models/gemma3n.cpp: all after the first 20).
+  [[nodiscard]] Result<bool> shares_cache() const {
+    const auto all = static_cast<std::int64_t>(layers_);
+    const bool fixed = architecture_.family == "gemma3n";
+    const std::int64_t fallback = fixed ? std::max<std::int64_t>(0, all - 20) : 0;
+    CAIRN_TRY(const std::int64_t shared,
+              file_.integer_or(key("attention.shared_kv_layers"), fallback, 0, all));
+    return static_cast<std::int64_t>(layer_) >= all - shared;
   }
 
   // Files from before the split of kv_b give the true lengths as key_length and
@@ -312,6 +383,7 @@ class SpecReader {
     CAIRN_TRY(a.qk_rope_head_dim, file_.integer(key("rope.dimension_count"), 1, a.head_dim - 1));
     a.qk_nope_head_dim = a.head_dim - a.qk_rope_head_dim;
     a.output_gate = has_part("attn_gate.weight");
+    CAIRN_CHECK(add_gguf_indexer(file_, tensors_, architecture_.name, layer_, hidden_, a));
     return a;
   }
 
