@@ -1,25 +1,30 @@
-// The closed forms against adding up every step: the same sum, and how much
-// cheaper it is.
+// What a search costs: a step, a whole prediction of a deployment at one operating point
+// (whether the memory holds it, prefill, decode, power and cost), and a search over more
+// than a million candidates. And the closed forms against adding up every step: the same
+// sum, and how much cheaper it is.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
+#include <functional>
 #include <string>
 
-#include "cairn/predict/request_times.h"
+#include "cairn/plan/plan.h"
+#include "cairn/predict/money.h"
+#include "cairn/predict/replica.h"
 
 namespace {
 
 using namespace cairn;
 
 // The program under measurement; the image is the first argument.
-RequestTimes times_of(const Knowledge& knowledge, const std::string& name, const char* gpu,
-                      const char* engine, Layout layout) {
+Deployment deployment_of(const Knowledge& knowledge, const std::string& name, const char* gpu,
+                         const char* engine, Layout layout) {
   const auto model = find_model(name, knowledge);
   DeploymentRequest request;
   request.accelerator = knowledge.accelerators.find(gpu).value();
   request.engine = knowledge.engines.find(engine).value();
   request.layout = layout;
-  return RequestTimes::build(resolve(model.value(), request, knowledge).value(), knowledge).value();
+  return resolve(model.value(), request, knowledge).value();
 }
 
 void decode_closed_form(benchmark::State& state, const RequestTimes& times) {
@@ -40,9 +45,44 @@ void one_step(benchmark::State& state, const RequestTimes& times) {
   for (auto _ : state) benchmark::DoNotOptimize(times.decode_step(8, 1024).total);
 }
 
-void one_configuration(benchmark::State& state, const RequestTimes& times) {
-  for (auto _ : state) benchmark::DoNotOptimize(times.steady(8, 1024, 256).requests_per_s);
+// A deployment at one operating point after another: from 1 to 64 requests at once.
+void one_prediction(benchmark::State& state, const Knowledge& knowledge, const Deployment& d) {
+  Workload w;
+  w.input = 1024;
+  w.output = 256;
+  w.concurrency = 64;
+  const CostTerms terms;
+  ReplicaModel model = ReplicaModel::build(d, w, knowledge).value();
+  const double per_kwh = electricity_price(terms, knowledge.prices).value();
+  const double card = knowledge.prices.purchase(d.accelerator->id)->amount;
+  const double devices = d.layout.devices();
+  std::int64_t replicas = 0;
+  for (auto _ : state) {
+    replicas = replicas % 64 + 1;
+    const OperatingPoint p = model.at(replicas);
+    const double all = devices * static_cast<double>(replicas);
+    const double price = card * all;
+    const double kwh = yearly_kwh(*p.power, all, terms);
+    benchmark::DoNotOptimize(p.fits);
+    benchmark::DoNotOptimize(price / terms.amortisation_years + kwh * per_kwh);
+    benchmark::DoNotOptimize(joules_per_token(p, all));
+  }
   state.SetItemsProcessed(state.iterations());
+}
+
+// Every card, engine, format and split for a rate, on up to 2000 cards.
+void one_plan(benchmark::State& state, const Knowledge& knowledge, const std::string& name,
+              Objective objective) {
+  const ModelInput model = find_model(name, knowledge).value();
+  PlanRequest request;
+  request.workload.rate = 200;
+  request.constraints.max_cards = 2000;
+  request.objective = objective;
+  std::int64_t considered = 0;
+  for (auto _ : state) {
+    considered = make_plan(model, request, knowledge)->counts.considered;
+  }
+  state.counters["candidates"] = static_cast<double>(considered);
 }
 
 }  // namespace
@@ -54,16 +94,30 @@ int main(int argc, char** argv) {
   if (!image) return 2;
   const auto knowledge = Knowledge::load(*std::move(image));
   if (!knowledge) return 2;
-  const RequestTimes dense = times_of(*knowledge, "llama-3.1-70b", "mi300x", "vllm", {.tp = 8});
-  const RequestTimes latent = times_of(*knowledge, "deepseek-v3", "mi300x", "vllm", {.tp = 8});
-  for (const auto& [name, times] : {std::pair("llama-70b", &dense), {"deepseek-v3", &latent}}) {
+  const Deployment dense = deployment_of(*knowledge, "llama-3.1-70b", "mi300x", "vllm", {.tp = 8});
+  const Deployment latent = deployment_of(*knowledge, "deepseek-v3", "mi300x", "vllm", {.tp = 8});
+  const Deployment small =
+      deployment_of(*knowledge, "llama-3.1-8b", "rx-7900-xtx", "llama.cpp", {});
+  for (const auto& [name, d] : {std::pair("llama-70b", &dense),
+                                {"deepseek-v3", &latent},
+                                {"llama-8b, llama.cpp", &small}}) {
     const std::string n = name;
-    benchmark::RegisterBenchmark((n + "/step").c_str(), one_step, *times);
-    benchmark::RegisterBenchmark((n + "/configuration").c_str(), one_configuration, *times);
+    const RequestTimes times = RequestTimes::build(*d, *knowledge).value();
+    benchmark::RegisterBenchmark((n + "/step").c_str(), one_step, times);
+    benchmark::RegisterBenchmark((n + "/prediction").c_str(), one_prediction, std::cref(*knowledge),
+                                 *d);
     benchmark::RegisterBenchmark((n + "/512 steps, closed form").c_str(), decode_closed_form,
-                                 *times);
+                                 times);
     benchmark::RegisterBenchmark((n + "/512 steps, one by one").c_str(), decode_step_by_step,
-                                 *times);
+                                 times);
+  }
+  for (const auto& [name, objective] : {std::pair("cost", Objective::cost),
+                                        {"latency", Objective::latency},
+                                        {"energy", Objective::energy}}) {
+    benchmark::RegisterBenchmark((std::string("plan/") + name).c_str(), one_plan,
+                                 std::cref(*knowledge), "llama-3.1-70b", objective)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
   }
   benchmark::RunSpecifiedBenchmarks();
   return 0;

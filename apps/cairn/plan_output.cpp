@@ -31,6 +31,7 @@ std::string machine_text(const Machines& m, const Translator& t) {
   if (m.need.hosts == 1) return kind;
   std::string out = fmt::format("{} x {}", m.need.hosts, kind);
   if (m.racks) out += ", " + t.tr("racks: {}", *m.racks);
+  if (m.power) out += ", " + fmt::format("{} kW", format_number(m.power->value() / 1000));
   return out;
 }
 
@@ -40,6 +41,17 @@ Cell check_text(const Machines& m, const Translator& t) {
   if (worst == nullptr) return {t.tr(word_for(HostVerdict::enough)), Tone::good};
   const Tone tone = worst->verdict == HostVerdict::lacking ? Tone::bad : Tone::warn;
   return {fmt::format("{}: {}", t.tr(word_for(worst->verdict)), t.tr(worst->text)), tone};
+}
+
+std::string_view word_for_constraint(std::string_view name) {
+  if (name == "memory") return msg("memory");
+  if (name == "ttft") return msg("time to first token");
+  if (name == "tpot") return msg("time per output token");
+  if (name == "tokens_per_s") return msg("speed of one request");
+  if (name == "budget") return msg("budget");
+  if (name == "power") return msg("power");
+  if (name == "cards") return msg("number of cards");
+  return msg("support");
 }
 
 }  // namespace
@@ -78,6 +90,16 @@ void write_contests(JsonWriter& json, const std::vector<Contest>& contests) {
   for (const Contest& c : contests) {
     json.begin_object().field("accelerator", c.accelerator).field("better", c.better);
     json.field("other", c.other).field("ratio", c.ratio).end_object();
+  }
+  json.end_array();
+}
+
+void write_rejections(JsonWriter& json, const std::vector<Rejection>& rejections) {
+  json.begin_array();
+  for (const Rejection& r : rejections) {
+    json.begin_object().field("accelerator", r.accelerator).field("engine", r.engine);
+    json.field("constraint", r.constraint).field("limit", r.limit).field("needed", r.needed);
+    json.field("unit", r.unit).field("reason", r.reason).end_object();
   }
   json.end_array();
 }
@@ -170,6 +192,37 @@ void print_rent(const Plan& plan, const PlanRequest& request, Context& context) 
                                 format_number(*m.co2_g_per_mtok)));
     }
   }
+}
+
+void print_relaxations(const std::vector<Relaxation>& relaxations, Context& context) {
+  const Translator& t = context.tr;
+  for (const Relaxation& r : relaxations) {
+    context.console.out(t.tr("would qualify with {} {} {} instead of {}: {}",
+                             t.tr(word_for_constraint(r.constraint)), format_number(r.to), r.unit,
+                             format_number(r.from), r.accelerator) +
+                        "\n");
+  }
+}
+
+void print_rejections(const std::vector<Rejection>& rejections, bool all, Context& context) {
+  const Translator& t = context.tr;
+  if (rejections.empty()) return;
+  if (!all) {
+    context.console.note(t.tr("{} accelerators left out; --explain says why", rejections.size()));
+    return;
+  }
+  TextTable table({{t.tr("left out")},
+                   {t.tr("by")},
+                   {t.tr("allowed"), Align::right},
+                   {t.tr("needed"), Align::right},
+                   {""}});
+  for (const Rejection& r : rejections) {
+    table.add({r.accelerator, t.tr(word_for_constraint(r.constraint)),
+               r.reason.empty() ? format_number(r.limit) : "",
+               r.reason.empty() ? format_number(r.needed) : "",
+               r.reason.empty() ? r.unit : r.reason});
+  }
+  context.console.out("\n" + table.render(context.console.style()));
 }
 
 void print_counts(const SearchCounts& counts, Context& context) {

@@ -10,6 +10,7 @@ namespace cairn::cli {
 
 void write_machines(JsonWriter& json, const Machines& machines);
 void write_contests(JsonWriter& json, const std::vector<Contest>& contests);
+void write_rejections(JsonWriter& json, const std::vector<Rejection>& rejections);
 void write_counts(JsonWriter& json, const SearchCounts& counts);
 
 /// "q8_0", "q8_0, KV q8_0" where the cache is not the engine's usual one.
@@ -18,6 +19,9 @@ std::string weights_text(const Prediction& prediction, const Knowledge& knowledg
 void print_machines(const Plan& plan, const PlanRequest& request, Context& context);
 void print_contests(const Plan& plan, Context& context);
 void print_rent(const Plan& plan, const PlanRequest& request, Context& context);
+void print_relaxations(const std::vector<Relaxation>& relaxations, Context& context);
+/// All of them, or only how many there are.
+void print_rejections(const std::vector<Rejection>& rejections, bool all, Context& context);
 void print_counts(const SearchCounts& counts, Context& context);
 
 }  // namespace cairn::cli

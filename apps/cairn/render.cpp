@@ -44,6 +44,10 @@ void write_money(JsonWriter& json, const CostFigures& m) {
   json.field("owned_per_hour", m.owned_per_hour).field("rented_per_hour", m.rented_per_hour);
   json.field("owned_per_million_output_tokens", m.owned_per_mtok);
   json.field("rented_per_million_output_tokens", m.rented_per_mtok);
+  json.field("owned_per_year", m.owned_per_year).field("rented_per_year", m.rented_per_year);
+  json.field("break_even_years", m.break_even_years).field("kwh_per_year", m.kwh_per_year);
+  json.field("co2_kg_per_year", m.co2_kg_per_year);
+  json.field("co2_g_per_million_output_tokens", m.co2_g_per_mtok);
   write_price(json, "purchase_price", m.purchase_price);
   write_price(json, "rental_price", m.rental_price);
   json.end_object();

@@ -68,6 +68,8 @@ constexpr std::array kLines{
     Line{"plan", "plan --model qwen3-14b --context 16k --budget 6000CNY", 0},
     Line{"plan", "plan --model llama-3.1-70b --rate 20 --slo-ttft 1s --slo-tpot 50ms", 0},
     Line{"plan", "plan --model llama-3.1-70b --budget 100USD", 1},
+    Line{"plan", "plan --model qwen3-14b --psu 650W --ram 32GiB --slots 1 --co2 400", 0},
+    Line{"residents", "plan " CAIRN_SOURCE_DIR "/examples/plans/three-models.yaml", 0},
     Line{"compare", "compare mi300x h200-sxm", 0},
     Line{"compare", "compare rx-7900-xtx rtx-4090 --model qwen3-14b --context 16k", 0},
     Line{"compare", "compare mi300x rx-7900-xtx --model llama-3.1-70b --engine vllm", 0},

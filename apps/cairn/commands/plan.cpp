@@ -7,6 +7,7 @@
 #include "../machine.h"
 #include "../plan_output.h"
 #include "../render.h"
+#include "../residents_output.h"
 #include "cairn/data/yaml.h"
 #include "cairn/plan/plan_file.h"
 #include "cairn/report/number.h"
@@ -17,17 +18,6 @@ namespace {
 
 // A person's plan is a page or two; what is larger is a mistake.
 constexpr ParseLimits kPlanLimits{.depth = 16, .nodes = 10'000, .bytes = 1U << 20U};
-
-std::string_view word_for_constraint(std::string_view name) {
-  if (name == "memory") return msg("memory");
-  if (name == "ttft") return msg("time to first token");
-  if (name == "tpot") return msg("time per output token");
-  if (name == "tokens_per_s") return msg("speed of one request");
-  if (name == "budget") return msg("budget");
-  if (name == "power") return msg("power");
-  if (name == "cards") return msg("number of cards");
-  return msg("support");
-}
 
 std::string_view word_for(Objective objective) {
   switch (objective) {
@@ -148,13 +138,9 @@ void write(const Plan& plan, const ModelInput& model, const PlanRequest& request
     write_prediction(json, c.prediction);
     json.end_object().end_object();
   }
-  json.end_array().key("rejected").begin_array();
-  for (const Rejection& r : plan.rejections) {
-    json.begin_object().field("accelerator", r.accelerator).field("engine", r.engine);
-    json.field("constraint", r.constraint).field("limit", r.limit).field("needed", r.needed);
-    json.field("unit", r.unit).field("reason", r.reason).end_object();
-  }
-  json.end_array().key("relax").begin_array();
+  json.end_array().key("rejected");
+  write_rejections(json, plan.rejections);
+  json.key("relax").begin_array();
   for (const Relaxation& r : plan.relaxations) {
     json.begin_object().field("constraint", r.constraint).field("from", r.from).field("to", r.to);
     json.field("unit", r.unit).field("accelerator", r.accelerator).end_object();
@@ -212,32 +198,19 @@ void print_ranked(const Plan& plan, const PlanRequest& request, const Knowledge&
            "for; machines and networks are not counted"));
 }
 
-void print_reasons(const Plan& plan, bool all, Context& context) {
-  const Translator& t = context.tr;
-  for (const Relaxation& r : plan.relaxations) {
-    context.console.out(t.tr("would qualify with {} {} {} instead of {}: {}",
-                             t.tr(word_for_constraint(r.constraint)), format_number(r.to), r.unit,
-                             format_number(r.from), r.accelerator) +
-                        "\n");
+// Several models on the same cards.
+Result<Answer> run_residents(const Knowledge& knowledge, PlanFile& plan, Context& context) {
+  CAIRN_CHECK(apply_options(context.args, knowledge, plan));
+  CAIRN_CHECK(resolve_names(knowledge, plan.request));
+  const PlanRequest& r = plan.request;
+  const ResidentsRequest request{plan.residents, r.constraints, r.terms, r.top};
+  CAIRN_TRY(const ResidentsPlan result, plan_residents(request, knowledge));
+  if (context.json) {
+    write_residents(result, request, context);
+  } else {
+    print_residents(result, request, context.args.flag(kExplain), context);
   }
-  if (plan.rejections.empty()) return;
-  if (!all) {
-    context.console.note(
-        t.tr("{} accelerators left out; --explain says why", plan.rejections.size()));
-    return;
-  }
-  TextTable table({{t.tr("left out")},
-                   {t.tr("by")},
-                   {t.tr("allowed"), Align::right},
-                   {t.tr("needed"), Align::right},
-                   {""}});
-  for (const Rejection& r : plan.rejections) {
-    table.add({r.accelerator, t.tr(word_for_constraint(r.constraint)),
-               r.reason.empty() ? format_number(r.limit) : "",
-               r.reason.empty() ? format_number(r.needed) : "",
-               r.reason.empty() ? r.unit : r.reason});
-  }
-  context.console.out("\n" + table.render(context.console.style()));
+  return result.ranked.empty() ? Answer::no : Answer::yes;
 }
 
 }  // namespace
@@ -251,6 +224,7 @@ Result<Answer> run_plan(Context& context) {
     CAIRN_TRY(plan, read_plan(document.root()));
   }
   if (const auto name = args.text(kPlanModel)) plan.model = *name;
+  if (plan.model.empty() && !plan.residents.empty()) return run_residents(knowledge, plan, context);
   if (plan.model.empty()) {
     return fail(bad_input("no model is named").in("--model").want("a name from cairn models"));
   }
@@ -271,7 +245,8 @@ Result<Answer> run_plan(Context& context) {
       print_rent(result, plan.request, context);
     }
     print_counts(result.counts, context);
-    print_reasons(result, args.flag(kExplain), context);
+    print_relaxations(result.relaxations, context);
+    print_rejections(result.rejections, args.flag(kExplain), context);
   }
   return result.ranked.empty() ? Answer::no : Answer::yes;
 }

@@ -31,8 +31,8 @@ struct Fit {
   bool approximate = false;
   Layout layout;
   MemoryEstimate memory;
-  std::int64_t largest_context = 0;  // with the sequences asked for, at most the model's own
-  std::int64_t largest_batch = 0;    // sequences of the context asked for
+  std::int64_t largest_context = 0;     // with the sequences asked for, at most the model's own
+  std::int64_t largest_batch = 0;       // sequences of the context asked for
   std::optional<UnifiedPools> unified;  // of an accelerator with unified memory
 };
 

@@ -56,11 +56,17 @@ Result<Machines> machines_of(const Deployment& d, const OwnedHost* owned,
   const auto hosts = static_cast<double>(out.need.hosts);
   if (out.need.sustained) out.power = *out.need.sustained * hosts;
   const auto found = knowledge.hosts.for_cards(*d.accelerator, out.need.cards_per_host);
-  // One with a price before the others, so that it can be counted.
+  // One with a price before the others, so that it can be counted; then one that lacks
+  // nothing.
   const auto priced = std::ranges::find_if(
       found, [&](const Host* h) { return knowledge.prices.purchase_host(h->id).has_value(); });
   if (found.empty()) return out;
-  const Host& host = priced != found.end() ? **priced : *found.front();
+  const auto enough = std::ranges::find_if(found, [&](const Host* h) {
+    return check_host(out.need, *d.accelerator, *h, std::nullopt).worst() == nullptr;
+  });
+  const Host& host = priced != found.end()   ? **priced
+                     : enough != found.end() ? **enough
+                                             : *found.front();
   out.host = host.id;
   out.host_quote = knowledge.prices.purchase_host(host.id);
   if (out.host_quote) {

@@ -16,22 +16,73 @@ Result<std::optional<Node>> section(Node root, std::string_view key) {
   return node;
 }
 
+Result<void> read_requests(Node node, Workload& w) {
+  CAIRN_TRY(w.input, node.get_number_or("input", w.input, 1, kMostTokens));
+  CAIRN_TRY(w.output, node.get_number_or("output", w.output, 1, kMostTokens));
+  CAIRN_TRY(w.concurrency, node.get_number_or("concurrency", w.concurrency, 1, 1e6));
+  CAIRN_TRY(w.context, node.get_integer_or("context", 0, 0, 1 << 27));
+  if (node.find_value("rate")) {
+    if (node.find_value("concurrency")) {
+      return fail(bad_input("both a rate and a concurrency").at(node.where()).want("one of them"));
+    }
+    CAIRN_TRY(const double rate, node.get_number("rate", 1e-6, 1e6));
+    w.rate = rate;
+  }
+  return {};
+}
+
 Result<void> read_workload(Node root, Workload& w) {
   CAIRN_TRY(const auto node, section(root, "workload"));
   if (!node) return {};
   constexpr std::array<std::string_view, 5> kKnown{"input", "output", "concurrency", "rate",
                                                    "context"};
   CAIRN_CHECK(node->only(kKnown));
-  CAIRN_TRY(w.input, node->get_number_or("input", w.input, 1, kMostTokens));
-  CAIRN_TRY(w.output, node->get_number_or("output", w.output, 1, kMostTokens));
-  CAIRN_TRY(w.concurrency, node->get_number_or("concurrency", w.concurrency, 1, 1e6));
-  CAIRN_TRY(w.context, node->get_integer_or("context", 0, 0, 1 << 27));
-  if (node->find_value("rate")) {
-    if (node->find_value("concurrency")) {
-      return fail(bad_input("both a rate and a concurrency").at(node->where()).want("one of them"));
-    }
-    CAIRN_TRY(const double rate, node->get_number("rate", 1e-6, 1e6));
-    w.rate = rate;
+  return read_requests(*node, w);
+}
+
+Result<Resident> read_resident(Node node) {
+  if (!node.is_mapping()) return fail(node.error("wrong type").in("models").want("a mapping"));
+  constexpr std::array<std::string_view, 9> kKnown{
+      "model", "input", "output", "concurrency", "rate", "context", "weights", "kv", "share"};
+  CAIRN_CHECK(node.only(kKnown));
+  Resident out;
+  CAIRN_TRY(const std::string_view model, node.get<std::string_view>("model"));
+  out.model = model;
+  CAIRN_CHECK(read_requests(node, out.workload));
+  CAIRN_TRY(out.formats, node.get_strings("weights"));
+  CAIRN_TRY(const std::string_view kv, node.get_or<std::string_view>("kv", ""));
+  out.kv = kv;
+  CAIRN_TRY(out.share, node.get_number_or("share", 0, 0, 1));
+  if (out.share > 0 && out.workload.rate) {
+    return fail(bad_input("both a rate and a share").at(node.where()).want("one of them"));
+  }
+  const Workload& w = out.workload;
+  if (w.context > 0 && static_cast<double>(w.context) < w.input + w.output) {
+    return fail(
+        node.required("context")->error("shorter than input and output together").in("context"));
+  }
+  return out;
+}
+
+Result<void> read_residents(Node root, PlanFile& out) {
+  const auto node = root.find_value("models");
+  if (!node) return {};
+  constexpr std::uint32_t kMost = 6;
+  if (!node->is_sequence() || node->size() == 0 || node->size() > kMost) {
+    return fail(node->error("wrong type").in("models").want("a list of one to six models"));
+  }
+  if (!out.model.empty() || root.find_value("workload")) {
+    return fail(
+        node->error("models beside a model or a workload").in("models").want("one of them"));
+  }
+  double shares = 0;
+  for (std::uint32_t i = 0; i < node->size(); ++i) {
+    CAIRN_TRY(Resident r, read_resident(node->at(i)));
+    shares += r.share;
+    out.residents.push_back(std::move(r));
+  }
+  if (shares > 1) {
+    return fail(node->error("shares of more than the whole").in("models").want("at most 1 in all"));
   }
   return {};
 }
@@ -194,13 +245,15 @@ Result<Objective> find_objective(std::string_view name) {
 
 Result<PlanFile> read_plan(Node root) {
   if (!root.is_mapping()) return fail(root.error("not a plan").want("a mapping"));
-  constexpr std::array<std::string_view, 16> kKnown{
-      "model", "workload", "limits",  "budget", "owned",     "host",      "money", "vendor",
-      "gpus",  "engines",  "weights", "kv",     "objective", "announced", "top",   "description"};
+  constexpr std::array<std::string_view, 17> kKnown{
+      "models", "model",     "workload",  "limits", "budget",     "owned",
+      "host",   "money",     "vendor",    "gpus",   "engines",    "weights",
+      "kv",     "objective", "announced", "top",    "description"};
   CAIRN_CHECK(root.only(kKnown));
   PlanFile out;
   CAIRN_TRY(const std::string_view model, root.get_or<std::string_view>("model", ""));
   out.model = model;
+  CAIRN_CHECK(read_residents(root, out));
   CAIRN_CHECK(read_workload(root, out.request.workload));
   CAIRN_CHECK(read_limits(root, out.request.constraints));
   CAIRN_CHECK(read_budget(root, out.request.constraints));

@@ -11,14 +11,17 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cairn/data/document.h"
 #include "cairn/plan/plan.h"
+#include "cairn/plan/residents.h"
 
 namespace cairn {
 
 struct PlanFile {
-  std::string model;  // empty where the file does not say
+  std::string model;                // empty where the file does not say
+  std::vector<Resident> residents;  // several models on the same cards, instead
   PlanRequest request;
 };
 

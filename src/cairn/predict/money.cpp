@@ -12,9 +12,8 @@ void add_electricity(CostFigures& m, const PowerEstimate& power, double devices,
                      double tokens_per_hour, const CostTerms& t) {
   const double scale = devices * t.pue / kWattsPerKilowatt;
   const double load = power.load.value() * scale;  // kW
-  const double idle = power.idle.value() * scale;
   m.energy_per_hour = load * per_kwh;
-  m.kwh_per_year = kHoursPerYear * (t.utilisation * load + (1 - t.utilisation) * idle);
+  m.kwh_per_year = yearly_kwh(power, devices, t);
   m.energy_per_year = *m.kwh_per_year * per_kwh;
   if (!t.co2_g_per_kwh) return;
   m.co2_kg_per_year = *m.kwh_per_year * *t.co2_g_per_kwh / 1000;
@@ -25,6 +24,12 @@ void add_electricity(CostFigures& m, const PowerEstimate& power, double devices,
 }
 
 }  // namespace
+
+double yearly_kwh(const PowerEstimate& power, double devices, const CostTerms& t) {
+  const double watts =
+      t.utilisation * power.load.value() + (1 - t.utilisation) * power.idle.value();
+  return kHoursPerYear * watts * devices * t.pue / kWattsPerKilowatt;
+}
 
 Result<double> electricity_price(const CostTerms& terms, const PriceBook& prices) {
   if (terms.electricity_per_kwh > 0) return terms.electricity_per_kwh;

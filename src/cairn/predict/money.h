@@ -31,6 +31,9 @@ Result<CostFigures> count_money(const Deployment& deployment,
 std::optional<double> owned_per_year(double price, const CostFigures& figures,
                                      const CostTerms& terms);
 
+/// Kilowatt-hours of so many devices in a year, of the room.
+double yearly_kwh(const PowerEstimate& power, double devices, const CostTerms& terms);
+
 /// Price of a kilowatt-hour in the currency of the terms.
 Result<double> electricity_price(const CostTerms& terms, const PriceBook& prices);
 
