@@ -214,8 +214,8 @@ inline constexpr const OptionSpec* kEngineOptions[] = {
 inline constexpr OptionGroup kEngineSettings{msg("Engine settings"), kEngineOptions};
 
 inline constexpr const OptionSpec* kOffloadOptions[] = {
-    &kNgl,       &kCpuMoe,      &kNCpuMoe,   &kOverrideTensor,
-    &kSplitMode, &kTensorSplit, &kKvUnified, &kSwaFull};
+    &kNgl,         &kCpuMoe,    &kNCpuMoe, &kOverrideTensor, &kSplitMode,
+    &kTensorSplit, &kKvUnified, &kSwaFull, &kMmproj};
 inline constexpr OptionGroup kOffload{msg("Places in llama.cpp"), kOffloadOptions};
 
 // How a machine is set up whose GPU shares its memory.
