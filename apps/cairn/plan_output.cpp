@@ -40,7 +40,7 @@ Cell check_text(const Machines& m, const Translator& t) {
   const HostFinding* worst = m.check->worst();
   if (worst == nullptr) return {t.tr(word_for(HostVerdict::enough)), Tone::good};
   const Tone tone = worst->verdict == HostVerdict::lacking ? Tone::bad : Tone::warn;
-  return {fmt::format("{}: {}", t.tr(word_for(worst->verdict)), t.tr(worst->text)), tone};
+  return {t.tr("{}: {}", t.tr(word_for(worst->verdict)), t.tr(worst->text)), tone};
 }
 
 std::string_view word_for_constraint(std::string_view name) {
