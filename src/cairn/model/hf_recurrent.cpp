@@ -343,10 +343,11 @@ Result<std::int64_t> lfm2_inner(Fields& f) {
   f.skip({"block_ffn_dim_multiplier"});
   if (!adjust) return stated;
   CAIRN_TRY(const double factor, f.node().get_or<double>("block_ffn_dim_multiplier", 1.0));
-  if (!(factor > 0 && factor < 64)) {
+  if (factor <= 0 || factor >= 64) {
     return fail(f.error("block_ffn_dim_multiplier", "out of range").want("above 0, below 64"));
   }
-  const auto inner = static_cast<std::int64_t>(factor * static_cast<double>(2 * stated / 3));
+  const std::int64_t two_thirds = 2 * stated / 3;
+  const auto inner = static_cast<std::int64_t>(factor * static_cast<double>(two_thirds));
   return (inner + multiple - 1) / multiple * multiple;
 }
 

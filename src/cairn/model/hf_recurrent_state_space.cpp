@@ -342,6 +342,7 @@ Result<ModelSpec> nemotron_h(Fields& f) {
   for (const int kind : kinds) s.layers.push_back(of[static_cast<std::size_t>(kind)]);
   CAIRN_TRY(const std::int64_t times, f.integer_or("num_nextn_predict_layers", 0, 0, 16));
   std::vector<LayerSpec> draft;
+  draft.reserve(drafted.size());
   for (const int kind : drafted) draft.push_back(of[static_cast<std::size_t>(kind)]);
   for (std::int64_t i = 0; i < times && !draft.empty(); ++i) {
     s.parts.push_back(draft_part(s, draft));
