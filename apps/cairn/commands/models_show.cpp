@@ -204,8 +204,11 @@ std::vector<Sized> sizes(const ModelInput& model, const Knowledge& knowledge,
   const std::int64_t all = count_parameters(graph).total;
   const std::int64_t towers = tower_parameters(graph);
   for (const WeightFormatInfo& info : knowledge.weight_formats.all()) {
+    // Those of Apple's engine are there to read files, not to choose from.
+    if (wanted.empty() && info.kind == "mlx") continue;
     if (!wanted.empty() && knowledge.weight_formats.find(wanted) != &info) continue;
-    const auto bound = knowledge.weight_formats.bind(*model.graph, info.name);
+    const auto bound =
+        knowledge.weight_formats.bind(*model.graph, wanted.empty() ? info.name : wanted);
     if (!bound) continue;
     const bool gguf = info.kind == "gguf";
     const Bytes bytes = gguf ? bound->total(graph) : bound->total(graph) + bound->towers(graph);
