@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "../must.h"
 #include "cairn/data/yaml.h"
@@ -80,6 +81,49 @@ TEST(PlanFile, MistakesAreToldWithTheirLine) {
     EXPECT_EQ(plan.error().kind, ErrorKind::bad_input) << m.text;
     EXPECT_EQ(plan.error().where, m.where) << m.text << plan.error().to_string();
     EXPECT_EQ(plan.error().to_string().find('\n'), std::string::npos);
+  }
+}
+
+TEST(PlanFile, SaysWhatMachineIsAtHand) {
+  const PlanFile plan = must(read(
+      "model: m\nhost: {supply_w: 850, ram_gib: 64, slots: 2, lanes: 8, generation: 4, "
+      "case_slots: 7, atomics: true, cooling: [open, blower]}\nmoney: {co2_g_per_kwh: 400}\n"));
+  const auto& host = plan.request.constraints.host;
+  ASSERT_TRUE(host.has_value());
+  EXPECT_EQ(host->supply, Watts(850));
+  EXPECT_EQ(host->ram, gib(64));
+  EXPECT_EQ(host->slots, 2);
+  EXPECT_EQ(host->lanes, 8);
+  EXPECT_EQ(host->case_slots, 7);
+  EXPECT_EQ(host->atomics, true);
+  EXPECT_EQ(host->cooling, (std::vector{Cooling::open, Cooling::blower}));
+  EXPECT_EQ(plan.request.terms.co2_g_per_kwh, 400);
+  EXPECT_FALSE(must(read("model: m")).request.constraints.host.has_value());
+}
+
+TEST(PlanFile, SeveralModelsHaveAWorkloadEach) {
+  const PlanFile plan = must(
+      read("models:\n- {model: a, rate: 0.5, input: 100}\n- {model: b, share: 0.25, output: 7}\n"
+           "limits: {cards: 1}\n"));
+  ASSERT_EQ(plan.residents.size(), 2U);
+  EXPECT_EQ(plan.residents[0].model, "a");
+  EXPECT_EQ(plan.residents[0].workload.rate, 0.5);
+  EXPECT_EQ(plan.residents[1].share, 0.25);
+  EXPECT_EQ(plan.residents[1].workload.output, 7);
+  constexpr std::array kMistakes{
+      Mistake{"models:\n- {rate: 0.5}\n", "plan.yaml:2"},
+      Mistake{"model: m\nmodels: [{model: a}]\n", "plan.yaml:2"},
+      Mistake{"models: []\n", "plan.yaml:1"},
+      Mistake{"models:\n- {model: a, share: 0.6}\n- {model: b, share: 0.6}\n", "plan.yaml:2"},
+      Mistake{"models:\n- {model: a, share: 0.6, rate: 1}\n", "plan.yaml:2"},
+      Mistake{"host: {cooling: [wind]}\n", "plan.yaml:1"},
+      Mistake{"host: {slots: -1}\n", "plan.yaml:1"},
+      Mistake{"money: {co2_g_per_kwh: -5}\n", "plan.yaml:1"},
+  };
+  for (const Mistake& m : kMistakes) {
+    const auto bad = read(m.text);
+    ASSERT_FALSE(bad.has_value()) << m.text;
+    EXPECT_EQ(bad.error().where, m.where) << m.text << bad.error().to_string();
   }
 }
 

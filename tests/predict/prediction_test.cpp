@@ -204,6 +204,39 @@ TEST(Money, RentIsPerCardAndHour) {
   EXPECT_NEAR(*m.rented_per_mtok, 4 * each / 3.6, 1e-9);
 }
 
+// One MI300X, 600 W under load and 100 W idle, working 0.75 of 8766 hours, PUE 1.2:
+//   (0.75 x 600 + 0.25 x 100) W x 8766 h x 1.2 = 4996.62 kWh, at 0.1 USD 499.662 USD
+//   CO2 at 400 g/kWh: 1998.648 kg
+// Rent R a card-hour: R x 6574.5 h. Buying P has cost less after P / (6574.5 R - 499.662).
+TEST(Money, AYearOwnedAndRented) {
+  const Deployment d = deployment("llama-3.1-8b", request("mi300x", "vllm"));
+  CostTerms terms;
+  terms.utilisation = 0.75;
+  terms.electricity_per_kwh = 0.1;
+  terms.pue = 1.2;
+  terms.co2_g_per_kwh = 400;
+  PowerEstimate power;
+  power.load = Watts(600);
+  power.idle = Watts(100);
+  const CostFigures m = must(count_money(d, power, 1000, terms, knowledge().prices));
+  EXPECT_NEAR(*m.kwh_per_year, 4996.62, 1e-6);
+  EXPECT_NEAR(*m.energy_per_year, 499.662, 1e-6);
+  EXPECT_NEAR(*m.co2_kg_per_year, 1998.648, 1e-6);
+  // 1000 tokens/s over 6574.5 h are 23668.2 million.
+  EXPECT_NEAR(*m.co2_g_per_mtok, 1998648 / 23668.2, 1e-6);
+  const double card = *m.purchase;
+  const double hour = *m.rented_per_hour;
+  EXPECT_NEAR(*m.owned_per_year, card / 3 + 499.662, 1e-6);
+  EXPECT_NEAR(*m.rented_per_year, hour * 6574.5, 1e-6);
+  EXPECT_NEAR(*m.break_even_years, card / (hour * 6574.5 - 499.662), 1e-9);
+  // Where the electricity alone costs more than the rent, renting stays cheaper.
+  terms.electricity_per_kwh = 100;
+  const CostFigures dear = must(count_money(d, power, 1000, terms, knowledge().prices));
+  EXPECT_TRUE(std::isinf(*dear.break_even_years));
+  terms.co2_g_per_kwh.reset();
+  EXPECT_FALSE(must(count_money(d, power, 1000, terms, knowledge().prices)).co2_kg_per_year);
+}
+
 TEST(Explain, NamesTheOperatorsOfBothPhases) {
   const Deployment d = deployment("llama-3.1-8b", request("rx-7900-xtx", "llama.cpp"));
   const auto rows = must(explain(d, {}, knowledge()));
