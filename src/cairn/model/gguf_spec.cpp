@@ -135,7 +135,9 @@ class SpecReader {
     CAIRN_TRY(spec.max_context, file_.integer(key("context_length"), 1, kMaxContext));
     spec.tied_embeddings = !has("output.weight");
     spec.output_bias = has("output.bias");
-    spec.final_norm = has("output_norm.weight");
+    // LFM2's has the name of a norm after the embedding.
+    spec.final_norm = has("output_norm.weight") ||
+                      (architecture_.family.starts_with("lfm2") && has("token_embd_norm.weight"));
     spec.final_norm_bias = has("output_norm.bias");
     if (const GgufTensor* const positions = find("position_embd.weight")) {
       spec.position_embeddings = positions->size[1];
