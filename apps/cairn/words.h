@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cairn/base/message.h"
+#include "cairn/cost/operator_time.h"
 #include "cairn/hardware/accelerator.h"
 #include "cairn/hardware/host_need.h"
 #include "cairn/hardware/prices.h"
@@ -96,6 +97,20 @@ inline std::string_view word_for(HostVerdict verdict) {
       return msg("lacking");
     case HostVerdict::unknown:
       return msg("unknown");
+  }
+  return {};
+}
+
+inline std::string_view word_for(Limit limit) {
+  switch (limit) {
+    case Limit::compute:
+      return msg("compute");
+    case Limit::memory:
+      return msg("memory");
+    case Limit::unpack:
+      return msg("unpack");
+    case Limit::launch:
+      return msg("launch");
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "../inputs.h"
 #include "../render.h"
+#include "../words.h"
 #include "cairn/plan/fit.h"
 #include "cairn/report/number.h"
 #include "cairn/report/table.h"
@@ -109,7 +110,7 @@ void print_explanation(const std::vector<Explanation>& rows, Context& context) {
     table.add({t.tr(e.phase == "prefill" ? msg("prefill") : msg("decode")), e.name,
                e.type.empty() ? std::string(kDash) : e.type, format_count(e.count),
                format(e.time.flops), format(e.time.bytes), format(e.time.total),
-               t.tr(name_of(e.time.limit))});
+               t.tr(word_for(e.time.limit))});
   }
   context.console.out("\n" + table.render(context.console.style()));
 }
