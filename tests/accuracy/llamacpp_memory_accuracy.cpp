@@ -213,7 +213,9 @@ class Comparison {
     d.config.ubatch = row.count("n_ubatch", d.config.ubatch);
     const std::string fa = row.setting("fa");
     if (!fa.empty()) d.config.flash_attention = fa != "off";
-    d.layout.pp = static_cast<int>(row.count("n_gpu", 1));
+    // "rtx-4070-ti + rtx-3090-ti"
+    const std::int64_t named = 1 + std::ranges::count(row["gpu"], '+');
+    d.layout.pp = static_cast<int>(row.count("n_gpu", named));
     if (log != nullptr) {
       const auto states = parse_number((*log)["kept_states"]);
       if (states) d.config.kept_states = static_cast<std::int64_t>(*states);

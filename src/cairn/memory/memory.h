@@ -1,8 +1,8 @@
 // What each device must hold, part by part, as the engine allocates it.
 //
 // llama.cpp (llama_cpp_memory.cpp): weights, KV cache, compute buffers and the
-// runtime, each allocated once for the whole context. A deployment fits if the
-// sum fits on every device.
+// runtime, each allocated once for the whole context, on the cards and on the host.
+// A deployment fits if the sum fits on every card.
 //
 // vLLM (vllm_memory.cpp): a fixed share of the device; what weights, the peak of
 // a profiling step and the runtime leave of it becomes KV blocks. A deployment
@@ -10,9 +10,8 @@
 // beyond waits.
 //
 // The formulas, their sources and their errors are in docs/memory.md. Limits: no
-// partial offload, no draft model, no vision encoder. On an APU the capacity is
-// the share of the machine's memory that the catalogue states; the share is a
-// setting of the machine, and llama.cpp's host part comes from the same memory.
+// draft model. On an APU the capacity is the share of the machine's memory that the
+// catalogue or the caller states; llama.cpp's host part comes from the same memory.
 #pragma once
 
 #include <cstdint>
