@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 
 #include "cairn/data/yaml.h"
 #include "facts.h"
@@ -189,6 +190,61 @@ TEST(WeightFormats, ExpertsOnly) {
   EXPECT_EQ(type_of(s, TensorRole::attn_q, 0)->name, "bf16");
   // A dense model in MXFP4 has all matrices of its layers in it.
   EXPECT_EQ(type_of(size("llama-3.1-70b", "mxfp4"), TensorRole::attn_q, 0)->name, "mxfp4");
+}
+
+// Published gpt-oss files keep the experts in MXFP4 whatever they are called: "F16" files
+// of the 20B are 12.83 GiB, of the 120B 60.87 GiB,
+// https://github.com/lhl/strix-halo-testing/blob/5ee14b5b0ecfbd16b7fd0aa41a91581c32b33b61/rpc-test/README.md
+TEST(WeightFormats, GptOssKeepsItsExperts) {
+  for (const char* format : {"q4_k_m", "q8_0", "q2_k", "f16"}) {
+    const Sized s = size("gpt-oss-20b", format);
+    EXPECT_EQ(type_of(s, TensorRole::expert_up, 3)->name, "mxfp4") << format;
+    EXPECT_NE(type_of(s, TensorRole::attn_q, 3)->name, "mxfp4") << format;
+  }
+  EXPECT_NEAR(size("gpt-oss-20b", "f16").bytes / kGiB, 12.83, 0.005);
+  EXPECT_NEAR(size("gpt-oss-120b", "f16").bytes / kGiB, 60.87, 0.005);
+}
+
+// Two of four weights, each with its place in two bits: of 16-bit matrices 9/16, of
+// 8-bit ones 5/8 is left. Llama 3.1 8B has 6979321856 weights in 224 matrices of layers,
+// 1050939392 others; the shapes of the matrices are stored in 16 bytes each.
+TEST(WeightFormats, StructuredZeros) {
+  const double matrices = 6979321856;
+  EXPECT_EQ(size("llama-3.1-8b", "bf16-24").bytes, matrices * 9 / 8 + 2 * 1050939392.0 + 224 * 16);
+  EXPECT_TRUE(facts().formats.find("bf16-24")->sparse);
+  EXPECT_FALSE(facts().formats.find("bf16")->sparse);
+  // V_SMFMAC has no 4-bit form, V_SWMMAC has; RDNA 3 and CDNA 2 have neither.
+  const WeightFormats& formats = facts().formats;
+  EXPECT_TRUE(formats.multiplies_sparse("cdna3", NumberClass::fp8));
+  EXPECT_FALSE(formats.multiplies_sparse("cdna3", NumberClass::int4));
+  EXPECT_TRUE(formats.multiplies_sparse("rdna4", NumberClass::int4));
+  EXPECT_FALSE(formats.multiplies_sparse("rdna3", NumberClass::f16));
+  EXPECT_FALSE(formats.multiplies_sparse("cdna2", NumberClass::f16));
+}
+
+// The names of llama.cpp's --cache-type-k and vLLM's --kv-cache-dtype.
+TEST(KvFormats, NamesOfEngines) {
+  for (const auto& [written, name, bits] :
+       std::vector<std::tuple<std::string_view, std::string_view, double>>{
+           {"f32", "f32", 32},
+           {"f16", "fp16", 16},
+           {"bf16", "bf16", 16},
+           {"q8_0", "q8_0", 8.5},
+           {"q5_1", "q5_1", 6},
+           {"q5_0", "q5_0", 5.5},
+           {"q4_1", "q4_1", 5},
+           {"q4_0", "q4_0", 4.5},
+           {"iq4_nl", "iq4_nl", 4.5},
+           {"fp8_e4m3", "fp8", 8},
+           {"FP8-E5M2", "fp8", 8},
+           {"float16", "fp16", 16}}) {
+    const auto kv = facts().formats.find_kv(written);
+    ASSERT_TRUE(kv) << written;
+    EXPECT_EQ(kv->name, name);
+    EXPECT_EQ(kv->type->bits_per_weight(), bits) << written;
+  }
+  EXPECT_FALSE(facts().formats.find_kv("q3_k"));
+  EXPECT_EQ(facts().formats.kv_formats().size(), 10U);
 }
 
 TEST(WeightFormats, NamesAsPeopleWriteThem) {
