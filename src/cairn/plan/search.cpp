@@ -177,7 +177,7 @@ class PairingSearch {
         before = r;
         continue;
       }
-      if (!exhaustive() && best_ && (bound_of(b, r) >= *best_ || slower(b, *model, r))) {
+      if (!exhaustive() && best_ && (bound_of(b, r) >= *best_ || worse(b, *model, r))) {
         ++out_.counts.dominated;
         before = r;
         continue;
@@ -207,14 +207,22 @@ class PairingSearch {
     return served * most >= *workload().rate;
   }
 
-  // By the real times of this variant, not by its bounds: where latency is ranked by.
-  [[nodiscard]] bool slower(const Branch& b, ReplicaModel& model, std::int64_t replicas) {
-    if (space_->objective != Objective::latency || !workload().rate) return false;
-    const double tpot = in_ms(model.least_tpot(*workload().rate / static_cast<double>(replicas)));
+  // By the real times of this variant, not by its bounds: where latency or energy is
+  // ranked by.
+  [[nodiscard]] bool worse(const Branch& b, ReplicaModel& model, std::int64_t replicas) {
+    const Objective o = space_->objective;
+    if (!workload().rate || (o != Objective::latency && o != Objective::energy)) return false;
     const Variant& v = facts_->variants[b.index];
-    return rank_of(space_->objective, bounds_.lacks(v, replicas), tpot,
-                   b.known->format->bits_per_weight, b.known->kv_bits, tpot,
-                   facts_->cards(v, replicas), b.index) >= *best_;
+    const double each = *workload().rate / static_cast<double>(replicas);
+    const double tpot = in_ms(model.least_tpot(each));
+    double value = tpot;
+    if (o == Objective::energy) {
+      const auto power = model.least_power(each);
+      if (!power) return false;
+      value = power->value() * devices(v, replicas) / (*workload().rate * workload().output);
+    }
+    return rank_of(o, bounds_.lacks(v, replicas), value, b.known->format->bits_per_weight,
+                   b.known->kv_bits, tpot, facts_->cards(v, replicas), b.index) >= *best_;
   }
 
   // What a replica serves at most within the limits.

@@ -177,19 +177,37 @@ OperatingPoint ReplicaModel::at(std::int64_t replicas) {
   return out;
 }
 
-std::optional<PowerEstimate> ReplicaModel::power_under(const Load& load) const {
-  StepTime mixed = load.steady.decode;
+StepTime ReplicaModel::mixed(const StepTime& decode, double running) const {
+  StepTime out = decode;
   const double steps = std::max(0.0, workload_.output - 1);
-  // Shares of the busy time: prompts of all running requests, then the steps.
-  const auto blend = [&](Seconds prefill, Seconds decode) {
-    return prefill * load.running + decode * steps;
+  const auto blend = [&](Seconds prefill, Seconds step) {
+    return prefill * running + step * steps;
   };
-  const StepTime& decode = load.steady.decode;
-  mixed.total = blend(prompt_.total, decode.total);
-  mixed.memory_bound = blend(prompt_.memory_bound, decode.memory_bound);
-  mixed.compute_bound = blend(prompt_.compute_bound, decode.compute_bound);
-  mixed.fixed = blend(prompt_.fixed, decode.fixed);
-  return power_during(mixed, *accelerator_, power_);
+  out.total = blend(prompt_.total, decode.total);
+  out.memory_bound = blend(prompt_.memory_bound, decode.memory_bound);
+  out.compute_bound = blend(prompt_.compute_bound, decode.compute_bound);
+  out.fixed = blend(prompt_.fixed, decode.fixed);
+  return out;
+}
+
+std::optional<PowerEstimate> ReplicaModel::power_under(const Load& load) const {
+  return power_during(mixed(load.steady.decode, load.running), *accelerator_, power_);
+}
+
+std::optional<Watts> ReplicaModel::least_power(double rate) {
+  const auto& board = accelerator_->board_power;
+  if (!board) return std::nullopt;
+  std::size_t i = 0;
+  const Point* high = curve(0);
+  while (high != nullptr && high->served < rate) high = curve(++i);
+  if (high == nullptr) return std::nullopt;
+  const Point& low = curve_[i > 0 ? i - 1 : 0];
+  const StepTime fewer = mixed(low.steady.decode, low.present);
+  const StepTime more = mixed(curve_[i].steady.decode, curve_[i].present);
+  const double busy = (fewer.memory_bound + fewer.compute_bound) / more.total;
+  const Watts idle = accelerator_->idle_power.value_or(*board * power_.idle_fraction);
+  const double share = std::min(power_.memory_bound.value, power_.compute_bound.value);
+  return idle + (*board - idle) * std::clamp(share * busy, 0.0, 1.0);
 }
 
 }  // namespace cairn

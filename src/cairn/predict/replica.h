@@ -73,6 +73,10 @@ class ReplicaModel {
   /// Time per token at which one replica serves a rate, at least: by Little's law with
   /// the latency of a request that is alone, and no less than with fewer requests.
   [[nodiscard]] Seconds least_tpot(double rate);
+  /// Power of one device at which one replica serves a rate, at least: with more requests
+  /// kernels work no shorter and steps take no less time. Nothing where it is unknown or
+  /// the rate is beyond the replica.
+  [[nodiscard]] std::optional<Watts> least_power(double rate);
   /// Not less than most_served, from few numbers of requests: between n and 2 n no more is
   /// served than 2 n in the time that each of n takes.
   template <class Keeps>
@@ -89,6 +93,8 @@ class ReplicaModel {
   /// The curve's point at this place, worked out if need be; null beyond the most.
   [[nodiscard]] const Point* curve(std::size_t index);
   [[nodiscard]] double most_running(double present) const;
+  /// The busy time of so many requests: their prompts, then the steps.
+  [[nodiscard]] StepTime mixed(const StepTime& decode, double running) const;
   [[nodiscard]] std::optional<PowerEstimate> power_under(const Load& load) const;
 
   RequestTimes times_;
