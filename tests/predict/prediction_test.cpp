@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cairn/predict/money.h"
 #include "fixture.h"
@@ -82,6 +83,8 @@ TEST(Predict, ARateIsServedAtTheConcurrencyOfLittlesLaw) {
   const Prediction over = predicted(d, w);
   EXPECT_FALSE(over.workload.rate.has_value());
   EXPECT_TRUE(noted(over, "overloaded"));
+  EXPECT_EQ(over.metric("ttft_ms_mean"), nullptr);
+  EXPECT_EQ(over.metric("e2e_ms_mean"), nullptr);
 }
 
 // A 24 GB card holds a few requests of 16000 tokens beside 16 GB of weights; sixty-four
@@ -111,6 +114,92 @@ TEST(Predict, ReplicasShareTheRequests) {
   EXPECT_NEAR(value(four, "requests_per_s"), 4 * value(one, "requests_per_s"), 1e-6);
   EXPECT_NEAR(value(four, "tpot_ms_mean"), value(one, "tpot_ms_mean"), 1e-9);
   EXPECT_NEAR(value(four, "power_w"), 4 * value(one, "power_w"), 1e-6);
+}
+
+// In a layer split one card works at a time for one request: n cards draw what one draws
+// at work and n - 1 times the idle power.
+TEST(Predict, StagesThatWaitDrawIdlePower) {
+  const auto power = [](int cards) {
+    return predicted(deployment("qwen3-8b", request("rx-7900-xtx", "llama.cpp", "", {.pp = cards})),
+                     load(512, 128));
+  };
+  const Prediction one = power(1);
+  const double idle = one.power->idle.value();
+  for (const int cards : {2, 4, 8}) {
+    const Prediction p = power(cards);
+    const double expected = value(one, "power_w") + (cards - 1) * idle;
+    // Launches and copies between the cards take a share of the time.
+    EXPECT_NEAR(value(p, "power_w"), expected, 0.1 * expected) << cards;
+  }
+}
+
+// One request on eight replicas: seven stand idle.
+TEST(Predict, ReplicasThatWaitDrawIdlePower) {
+  const auto with = [](int replicas) {
+    return predicted(deployment("qwen3-8b", request("mi300x", "vllm", "", {.dp = replicas})),
+                     load(512, 128));
+  };
+  const Prediction one = with(1);
+  EXPECT_NEAR(value(with(8), "power_w"), value(one, "power_w") + 7 * one.power->idle.value(), 1e-6);
+}
+
+TEST(Predict, NoIntervalOfPowerExceedsTheBoards) {
+  const Prediction p = predicted(
+      deployment("qwen3-8b", request("rx-7900-xtx", "vllm", "", {.tp = 2})), load(4000, 16, 32));
+  // 355 W:
+  // https://www.amd.com/en/products/graphics/desktops/radeon/7000-series/amd-radeon-rx-7900xtx.html
+  EXPECT_LE(p.metric("power_w")->high, 2 * 355.0);
+}
+
+TEST(Predict, SaysWhatDoesNotFit) {
+  DeploymentRequest r = request("rx-7900-xtx", "vllm");
+  r.memory_fraction = 0.05;
+  const Prediction p = predicted(deployment("qwen3-8b", r), load(512, 128));
+  EXPECT_FALSE(p.memory.fits);
+  EXPECT_TRUE(noted(p, "does not fit"));
+  const Prediction longer =
+      predicted(deployment("qwen3-8b", request("mi300x", "vllm")), load(128e6, 1024));
+  EXPECT_FALSE(longer.memory.fits);
+  EXPECT_TRUE(noted(longer, "the cache holds"));
+}
+
+// All of these leave every tensor where it is anyway.
+TEST(Predict, PlacesThatMoveNothingAreTimed) {
+  const Prediction usual =
+      predicted(deployment("qwen3-8b", request("rx-7900-xtx", "llama.cpp")), {});
+  std::vector<LlamaCppPlaces> all(4);
+  all[0].gpu_layers = 99;
+  all[1].host_expert_layers = kEveryLayer;
+  all[2].host_tensors = {"no_such_tensor"};
+  all[3].split = SplitMode::none;
+  for (const LlamaCppPlaces& places : all) {
+    DeploymentRequest r = request("rx-7900-xtx", "llama.cpp");
+    r.places = places;
+    EXPECT_DOUBLE_EQ(value(predicted(deployment("qwen3-8b", r), {}), "tpot_ms_mean"),
+                     value(usual, "tpot_ms_mean"));
+  }
+  DeploymentRequest r = request("rx-7900-xtx", "llama.cpp");
+  r.places.gpu_layers = 10;
+  EXPECT_EQ(predicted(deployment("qwen3-8b", r), {}).metric("tpot_ms_mean"), nullptr);
+}
+
+// GPT-2 has 1024 rows of positions (n_positions, https://huggingface.co/openai-community/gpt2).
+TEST(Predict, NoPositionBeyondTheTable) {
+  const Deployment d = deployment("gpt2", request("mi300x", "transformers"));
+  EXPECT_TRUE(predict(d, load(1000, 24), {}, knowledge()).has_value());
+  const auto more = predict(d, load(1001, 24), {}, knowledge());
+  ASSERT_FALSE(more.has_value());
+  EXPECT_EQ(more.error().kind, ErrorKind::unsupported);
+}
+
+// Activations are in the type of the weights: twice the bytes in 32 bits.
+TEST(Predict, ActivationsOfTransformersAreInTheTypeOfTheWeights) {
+  const auto activations = [](const char* format) {
+    const Prediction p = predicted(
+        deployment("qwen3-8b", request("mi300x", "transformers", format)), load(2000, 48));
+    return p.memory.devices.front().part("activations").value();
+  };
+  EXPECT_NEAR(activations("fp32"), 2 * activations("bf16"), 1);
 }
 
 TEST(Predict, PowerLiesBetweenIdleAndBoard) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "../inputs.h"
 #include "../render.h"
 #include "cairn/plan/comparison.h"
@@ -40,6 +42,11 @@ void write(const std::vector<Compared>& cards, const CostTerms& terms, Context& 
   }
   json.end_array().end_object();
   context.console.out(json.text());
+}
+
+// A prediction that cannot keep up has dropped the rate.
+bool overloaded(const Compared& c, bool rate) {
+  return rate && c.prediction && c.prediction->memory.fits && !c.prediction->workload.rate;
 }
 
 std::string number(const std::optional<double>& value) {
@@ -80,7 +87,7 @@ class Rows {
   const Translator* t_;
 };
 
-void print(const std::vector<Compared>& cards, bool workload, const CostTerms& terms,
+void print(const std::vector<Compared>& cards, bool workload, bool rate, const CostTerms& terms,
            Context& context) {
   Rows rows(cards, context.tr);
   rows.add(msg("memory"), [](const Compared& c) { return format(c.accelerator->memory); });
@@ -103,6 +110,7 @@ void print(const std::vector<Compared>& cards, bool workload, const CostTerms& t
     });
     rows.add(msg("fits"), [&](const Compared& c) {
       if (!c.prediction) return c.reason;
+      if (overloaded(c, rate)) return std::string(context.tr.tr(msg("overloaded")));
       return std::string(context.tr.tr(c.prediction->memory.fits ? msg("yes") : msg("no")));
     });
     for (const std::string_view name : {"ttft_ms_mean", "tpot_ms_mean", "prefill_tokens_per_s",
@@ -156,12 +164,15 @@ Result<Answer> run_compare(Context& context) {
     CAIRN_TRY(model, model_of(std::string(*name), context, knowledge));
   }
   CAIRN_TRY(const auto cards, compare(model ? &*model : nullptr, request, knowledge));
+  const bool rate = request.workload.rate.has_value();
   if (context.json) {
     write(cards, request.terms, context);
   } else {
-    print(cards, model.has_value(), request.terms, context);
+    print(cards, model.has_value(), rate, request.terms, context);
   }
-  return Answer::yes;
+  const bool behind =
+      std::ranges::any_of(cards, [&](const Compared& c) { return overloaded(c, rate); });
+  return behind ? Answer::no : Answer::yes;
 }
 
 }  // namespace cairn::cli

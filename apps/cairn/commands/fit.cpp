@@ -126,7 +126,9 @@ Result<Answer> run_fit(Context& context) {
   if (!request.settings.weights.empty()) request.formats = {request.settings.weights};
   request.cards = args.integer(kGpus);
   request.unified = {args.quantity<Bytes>(kCarveOut), args.quantity<Bytes>(kGtt)};
-  request.context = args.integer(kContext).value_or(4096);
+  const std::int64_t limit = position_limit(model.graph->spec);
+  request.context =
+      args.integer(kContext).value_or(limit > 0 ? std::min<std::int64_t>(limit, 4096) : 4096);
   request.sequences = args.integer(kConcurrency).value_or(args.integer(kParallel).value_or(1));
   CAIRN_TRY(const std::vector<Fit> fits, fit(model, request, knowledge));
   const bool yes = fits.front().memory.fits;

@@ -50,9 +50,11 @@ std::string parts_text(const std::vector<MemoryPart>& parts, const Translator& t
 void print_memory(const Prediction& p, Context& context) {
   const Translator& t = context.tr;
   for (const DeviceMemory& d : p.memory.devices) {
-    const Tone tone = d.fits() ? Tone::good : Tone::bad;
+    // A server's cache fills what it is given: what counts is what a request needs.
+    const bool fits = d.fits() && (p.memory.fits || d.required <= d.capacity);
+    const Tone tone = fits ? Tone::good : Tone::bad;
     const std::string verdict =
-        context.console.style().paint(tone, t.tr(d.fits() ? msg("fits") : msg("does not fit")));
+        context.console.style().paint(tone, t.tr(fits ? msg("fits") : msg("does not fit")));
     context.console.out(fmt::format("{}: {} — {} / {}  ({})\n", d.device, verdict, format(d.total),
                                     format(d.capacity), parts_text(d.parts, t)));
   }
@@ -140,7 +142,7 @@ void print(const Prediction& p, const std::vector<Miss>& misses, Context& contex
   print_memory(p, context);
   if (!p.memory.fits) return;
   print_metrics(p, context);
-  if (p.metric("ttft_ms_mean") == nullptr) return;
+  if (p.metric("prefill_tokens_per_s") == nullptr) return;
   context.console.out("\n");
   print_shares(msg("prefill"), p.prefill, context);
   print_shares(msg("decode"), p.decode, context);

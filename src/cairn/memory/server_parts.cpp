@@ -70,7 +70,8 @@ Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string
   return sum;
 }
 
-Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share) {
+Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share,
+                         double width) {
   const ModelSpec& spec = demand.graph->spec;
   const double tokens = to_double(demand.config.max_batched_tokens);
   double features = 0;
@@ -79,7 +80,7 @@ Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, c
     features = std::max(features, forward_features(layer, to_double(spec.hidden),
                                                    engine.memory.hidden_copies, share));
   }
-  const double forward = kHalf * tokens * features;
+  const double forward = width * tokens * features;
   if (!share.head || !spec.output_head) return Bytes(forward);
   const double sequences = std::min(to_double(demand.config.max_sequences), tokens);
   const double sampler =

@@ -19,13 +19,14 @@ namespace cairn::memory {
 Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string_view vendor);
 
 /// Bytes that a step of T tokens holds at its peak beside weights, one rank:
-///   forward  T (3 F / tp + c H) or T (3 A / tp + c H) elements of 2 bytes; for a
+///   forward  T (3 F / tp + c H) or T (3 A / tp + c H) elements of `width` bytes; for a
 ///            mixture of experts T (r k (max(2 E / tp, H) + E / tp) + c H), under expert
 ///            parallelism with all of E and the tokens of the r replicas that share it
 ///   sampler  S V floats, sampler_copies times, on the last stage
 /// T = max_batched_tokens, S = min(max_sequences, T), c = hidden_copies, A features of
 /// the queries; the largest.
-Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share);
+Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share,
+                         double width = 2);
 
 /// Bytes of cache of `positions` positions in a layer on one rank: its keys and values,
 /// and the keys of the indexer of sparse attention, in 8 bits with a scale of 4 bytes

@@ -6,8 +6,8 @@
 //                dynamic: the same times cache_copies; each step concatenates a layer's
 //                cache anew, and the allocator keeps blocks of all the sizes it went
 //                through
-//   activations  n prompts of L positions in one pass, 2 n L (3 F + c H), and n rows of
-//                logits in 32 bits
+//   activations  n prompts of L positions in one pass, b n L (3 F + c H) with b = 4 for
+//                weights in fp32 and else 2, and n rows of logits in 32 bits
 //
 // Source: src/transformers/cache_utils.py and generation/utils.py of
 // https://github.com/huggingface/transformers, c10/cuda/CUDACachingAllocator.cpp of
@@ -50,6 +50,8 @@ Result<MemoryEstimate> estimate_transformers(const MemoryDemand& demand, const E
   MemoryDemand step = demand;
   step.config.max_batched_tokens = demand.context * demand.sequences;
   step.config.max_sequences = demand.sequences;
+  // It computes in the type of its weights.
+  const double width = demand.weights->format == "fp32" ? 4 : 2;
   MemoryEstimate out;
   out.fits = true;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -57,7 +59,7 @@ Result<MemoryEstimate> estimate_transformers(const MemoryDemand& demand, const E
     device.device = device_name(accelerator, i, shares.size());
     device.capacity = accelerator.capacity() - overheads.reserved;
     device.parts = {{"weights", server_weights(demand, shares[i], accelerator.vendor)},
-                    {"activations", server_activations(step, engine, shares[i])},
+                    {"activations", server_activations(step, engine, shares[i], width)},
                     {"runtime", overheads.runtime},
                     {"kv_cache", cache(demand, engine, shares[i])}};
     finish(device);

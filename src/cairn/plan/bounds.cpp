@@ -141,8 +141,9 @@ Bounds::Bounds(const WorkOfModel& model, const WorkOfFormat& format, const Forma
   prompt_busy_ = max(rates.prompt / devices_, stream_);
   if (a.board_power) {
     idle_ = a.idle_power.value_or(*a.board_power * power.idle_fraction);
-    dynamic_ =
-        (*a.board_power - idle_) * std::min(power.memory_bound.value, power.compute_bound.value);
+    // Each stage works at least its share of the time.
+    dynamic_ = (*a.board_power - idle_) *
+               (std::min(power.memory_bound.value, power.compute_bound.value) / stages);
   }
 }
 

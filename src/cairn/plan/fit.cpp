@@ -87,7 +87,9 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
     f.approximate = d->weights.approximate;
     f.bits_per_weight = 8 * d->weights.total(*model.graph).value() /
                         static_cast<double>(count_parameters(*model.graph).total);
-    const std::int64_t most = std::max(model.graph->spec.max_context, request.context);
+    const std::int64_t limit = position_limit(model.graph->spec);
+    const std::int64_t most =
+        limit > 0 ? limit : std::max(model.graph->spec.max_context, request.context);
     CAIRN_TRY(f.largest_context, largest_context(demand, engine, *set_up, most));
     CAIRN_TRY(f.largest_batch, largest_batch(demand, engine, *set_up, kMostSequences));
     out = std::move(f);
@@ -100,6 +102,7 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
 
 Result<std::vector<Fit>> fit(const ModelInput& model, const FitRequest& request,
                              const Knowledge& knowledge) {
+  CAIRN_CHECK(check_positions(model, request.context));
   std::vector<Fit> out;
   std::optional<Error> refusal;
   for (const Accelerator* accelerator : request.accelerators) {

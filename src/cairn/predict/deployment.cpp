@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "cairn/model/gguf.h"
@@ -161,6 +162,23 @@ std::vector<Message> notes_of(const ModelInput& model) {
   return notes;
 }
 
+std::int64_t position_limit(const ModelSpec& spec) {
+  if (spec.position_embeddings <= 0) return 0;
+  // Some tables have rows that stand for no position.
+  return spec.max_context > 0 ? std::min(spec.max_context, spec.position_embeddings)
+                              : spec.position_embeddings;
+}
+
+Result<void> check_positions(const ModelInput& model, std::int64_t positions) {
+  const std::int64_t limit = position_limit(model.graph->spec);
+  if (limit == 0 || positions <= limit) return {};
+  return fail(unsupported("the model has no embeddings for so many positions")
+                  .at(model.name)
+                  .in("context")
+                  .got(std::to_string(positions))
+                  .want(fmt::format("{} or less", limit)));
+}
+
 Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge,
                               const std::string& like) {
   ModelInput out;
@@ -191,6 +209,62 @@ Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledg
   return out;
 }
 
+namespace {
+
+// What the servers and llama.cpp hold is known of models that cache what they wrote.
+Result<void> check_purpose(const ModelInput& model, const EngineInfo& engine) {
+  const ModelSpec& spec = model.graph->spec;
+  const Purpose purpose = purpose_of(spec);
+  if (purpose == Purpose::text || engine.family == EngineFamily::transformers) return {};
+  const auto caches = [](const LayerSpec& layer) {
+    return kv_elements_per_token(layer.attention) > 0 ||
+           layer.recurrent.kind != RecurrentKind::none;
+  };
+  if (purpose == Purpose::features && std::ranges::any_of(spec.layers, caches)) return {};
+  return fail(unsupported("what it holds of encoders is not modelled for this engine")
+                  .at(model.name)
+                  .in("engine")
+                  .got(engine.id)
+                  .want("transformers"));
+}
+
+// Files of GGUF are of llama.cpp's own architectures; a file read like a relative counts as
+// that one.
+Result<void> check_architecture(const ModelInput& model, const EngineInfo& engine,
+                                const Knowledge& knowledge) {
+  if (model.stored) {
+    const WeightFormatInfo* info = knowledge.weight_formats.find(model.stored->format);
+    if (info != nullptr && info->kind == "gguf") return {};
+  }
+  const std::string& name = model.like.empty() ? model.graph->spec.architecture : model.like;
+  const auto formats = gguf_architectures();
+  if (std::ranges::find(formats, name) != formats.end()) return {};
+  auto checked = engine.check_model(name);
+  if (!checked) return fail(std::move(checked).error().at(model.name));
+  return {};
+}
+
+// Of the engines that read the format on this device, the first that runs the model;
+// `usual` where none does.
+Result<const EngineInfo*> one_that_runs(const ModelInput& model, const EngineInfo* usual,
+                                        const WeightFormatInfo* format,
+                                        const Accelerator& accelerator,
+                                        const Knowledge& knowledge) {
+  constexpr std::array<std::string_view, 5> kOthers{"vllm", "sglang", "tensorrt-llm", "llama.cpp",
+                                                    "transformers"};
+  if (check_architecture(model, *usual, knowledge)) return usual;
+  for (const std::string_view name : kOthers) {
+    CAIRN_TRY(const EngineInfo* other, knowledge.engines.find(name));
+    if (!other->offered_on(accelerator)) continue;
+    if (format != nullptr && !check_format(*other, *format, accelerator)) continue;
+    if (!check_purpose(model, *other)) continue;
+    if (check_architecture(model, *other, knowledge)) return other;
+  }
+  return usual;
+}
+
+}  // namespace
+
 Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_view weights,
                                          const Accelerator& accelerator,
                                          const Knowledge& knowledge) {
@@ -201,10 +275,12 @@ Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_vi
   const bool checkpoint = info != nullptr && info->kind == "checkpoint";
   const bool consumer = accelerator.unified_memory || accelerator.family == "radeon" ||
                         accelerator.family == "geforce";
-  if (gguf || (consumer && !checkpoint)) return knowledge.engines.find("llama.cpp");
-  CAIRN_TRY(const EngineInfo* vllm, knowledge.engines.find("vllm"));
-  if (vllm->offered_on(accelerator) || checkpoint) return vllm;
-  return knowledge.engines.find("llama.cpp");
+  CAIRN_TRY(const EngineInfo* usual, knowledge.engines.find("llama.cpp"));
+  if (!gguf && (!consumer || checkpoint)) {
+    CAIRN_TRY(const EngineInfo* vllm, knowledge.engines.find("vllm"));
+    if (vllm->offered_on(accelerator) || checkpoint) usual = vllm;
+  }
+  return one_that_runs(model, usual, info, accelerator, knowledge);
 }
 
 MemoryDemand memory_demand(const Deployment& d, std::int64_t context, std::int64_t sequences) {
@@ -232,31 +308,11 @@ Result<KvFormat> find_kv_format(std::string_view name, const EngineInfo& engine,
   return find_kv(name, engine, knowledge);
 }
 
-namespace {
-
-// What the servers and llama.cpp hold is known of models that cache what they wrote.
-Result<void> check_purpose(const ModelInput& model, const EngineInfo& engine) {
-  const ModelSpec& spec = model.graph->spec;
-  const Purpose purpose = purpose_of(spec);
-  if (purpose == Purpose::text || engine.family == EngineFamily::transformers) return {};
-  const auto caches = [](const LayerSpec& layer) {
-    return kv_elements_per_token(layer.attention) > 0 ||
-           layer.recurrent.kind != RecurrentKind::none;
-  };
-  if (purpose == Purpose::features && std::ranges::any_of(spec.layers, caches)) return {};
-  return fail(unsupported("what it holds of encoders is not modelled for this engine")
-                  .at(model.name)
-                  .in("engine")
-                  .got(engine.id)
-                  .want("transformers"));
-}
-
-}  // namespace
-
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
                            const Knowledge& knowledge) {
   CAIRN_CHECK(check_engine(request));
   CAIRN_CHECK(check_purpose(model, *request.engine));
+  CAIRN_CHECK(check_architecture(model, *request.engine, knowledge));
   CAIRN_CHECK(check_settings(request));
   Deployment out;
   out.model = model;

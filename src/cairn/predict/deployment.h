@@ -36,6 +36,13 @@ struct ModelInput {
 /// What is to be said about a model that was read as a relative; nothing of others.
 std::vector<Message> notes_of(const ModelInput& model);
 
+/// Positions beyond which a model has no embedding: those it was made for, where they are
+/// rows of a table that was learnt; 0: no such limit.
+std::int64_t position_limit(const ModelSpec& spec);
+
+/// An error (unsupported) for more positions than that.
+Result<void> check_positions(const ModelInput& model, std::int64_t positions);
+
 /// A model by a name of the catalogue or a path (see looks_like_path). `like` is a model or an
 /// architecture as which a file of an unknown architecture is read; empty: none.
 Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledge,
@@ -43,7 +50,8 @@ Result<ModelInput> find_model(const std::string& name, const Knowledge& knowledg
 
 /// The engine taken where none is named: llama.cpp for its own formats, for
 /// consumer cards, for machines with unified memory and where vLLM is not offered;
-/// else vLLM.
+/// else vLLM. Where that one does not run the model's architecture, the first other that
+/// does.
 Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_view weights,
                                          const Accelerator& accelerator,
                                          const Knowledge& knowledge);

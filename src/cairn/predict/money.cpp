@@ -53,8 +53,8 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
   const auto cards = static_cast<double>(d.accelerator->cards(d.layout.devices()));
   const double hours = kHoursPerYear * terms.utilisation;
   const double tokens_per_hour = output_tokens_per_s * 3600;
-  m.purchase_price = prices.purchase(d.accelerator->id);
-  m.rental_price = prices.rental(d.accelerator->id);
+  m.purchase_price = prices.purchase(d.accelerator->card);
+  m.rental_price = prices.rental(d.accelerator->card);
   if (m.purchase_price) {
     CAIRN_TRY(const double each,
               prices.convert(m.purchase_price->amount, m.purchase_price->currency, terms.currency));

@@ -1,5 +1,7 @@
 #include "cairn/predict/prediction.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +20,11 @@ class Metrics {
     const double factor = std::exp(kEighty * sigma);
     list_.push_back(
         {std::move(name), value, value / factor, value * factor, std::move(unit), basis_});
+  }
+  // A value that cannot exceed `most`.
+  void add_below(std::string name, double value, double sigma, std::string unit, double most) {
+    add(std::move(name), value, sigma, std::move(unit));
+    list_.back().high = std::max(value, std::min(list_.back().high, most));
   }
   void exact(std::string name, double value, std::string unit) {
     list_.push_back({std::move(name), value, value, value, std::move(unit), basis_});
@@ -54,20 +61,23 @@ void add_times(Metrics& m, const RequestTimes& times, const OperatingPoint& poin
     m.add("decode_tokens_per_s", point.load.running / s.decode.total.value() * point.working, sd,
           "tok/s");
   }
-  m.add("ttft_ms_mean", in_ms(s.ttft), sp, "ms");
+  // A queue that grows without bound has no mean wait.
+  if (!point.overloaded) m.add("ttft_ms_mean", in_ms(s.ttft), sp, "ms");
   if (w.output > 1) m.add("tpot_ms_mean", in_ms(s.tpot), both, "ms");
-  m.add("e2e_ms_mean", in_ms(s.latency), both, "ms");
+  if (!point.overloaded) m.add("e2e_ms_mean", in_ms(s.latency), both, "ms");
   const double sigma = w.rate ? 0 : both;
   m.add("requests_per_s", point.requests_per_s, sigma, "req/s");
   m.add("output_tokens_per_s", point.output_tokens_per_s, sigma, "tok/s");
   m.add("total_tokens_per_s", point.requests_per_s * (w.input + w.output), sigma, "tok/s");
 }
 
-void add_power(Metrics& m, Prediction& p, const OperatingPoint& point, double time_sigma) {
+void add_power(Metrics& m, Prediction& p, const OperatingPoint& point, double time_sigma,
+               std::optional<Watts> board) {
   p.power = point.power;
   if (!p.power) return;
   const double devices = p.layout.devices();
-  m.add("power_w", p.power->load.value() * devices, p.power->sigma, "W");
+  m.add_below("power_w", p.power->load.value() * devices, p.power->sigma, "W",
+              board.value_or(p.power->load).value() * devices);
   // Power while it works times the time that a token takes.
   if (const auto energy = joules_per_token(point, devices)) {
     m.add("energy_j_per_token", *energy, std::hypot(p.power->sigma, time_sigma), "J/token");
@@ -100,9 +110,40 @@ const Metric* Prediction::metric(std::string_view name) const {
 
 namespace {
 
-// Whether weights of layers stay in host memory.
-bool works_from_host(const EngineConfig& c) {
-  return c.gpu_layers || c.host_expert_layers > 0 || !c.host_tensors.empty();
+Bytes host_weights(const MemoryEstimate& memory) {
+  const auto it = std::ranges::find(memory.host_parts, "weights", &MemoryPart::name);
+  return it != memory.host_parts.end() ? it->bytes : Bytes{};
+}
+
+// Whether weights stay in host memory that the engine's usual placement has on the cards.
+Result<bool> works_from_host(const Deployment& d, const MemoryDemand& demand,
+                             const MemoryEstimate& memory) {
+  const EngineConfig& c = d.config;
+  if (!c.gpu_layers && c.host_expert_layers == 0 && c.host_tensors.empty()) return false;
+  MemoryDemand usual = demand;
+  usual.config.gpu_layers.reset();
+  usual.config.host_expert_layers = 0;
+  usual.config.host_tensors.clear();
+  CAIRN_TRY(const MemoryEstimate all, estimate_memory(usual, *d.engine, *d.accelerator));
+  return host_weights(memory) != host_weights(all);
+}
+
+std::string gib(Bytes bytes) { return fmt::format("{:.1f} GiB", in_gib(bytes)); }
+
+// What is missing on the device that falls short most.
+void note_shortage(const Deployment& d, const MemoryDemand& demand, Prediction& p) {
+  if (p.memory.fits || p.memory.devices.empty()) return;
+  const DeviceMemory& worst = *std::ranges::max_element(
+      p.memory.devices, {}, [](const DeviceMemory& m) { return m.required / m.capacity; });
+  // vLLM counts all that it holds against its share.
+  const double share = d.engine->family == EngineFamily::vllm ? d.config.memory_fraction : 1;
+  p.notes.push_back(message("does not fit: {} needs {} and may take {}, weights are {}",
+                            worst.device, gib(worst.required * share), gib(worst.capacity * share),
+                            gib(worst.part("weights"))));
+  if (p.memory.kv_tokens < demand.context) {
+    p.notes.push_back(message("the cache holds {} of the {} positions of a request",
+                              p.memory.kv_tokens, demand.context));
+  }
 }
 
 }  // namespace
@@ -116,6 +157,7 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
                     .got(d.model.graph->spec.architecture)
                     .want("cairn fit, for its memory"));
   }
+  CAIRN_CHECK(check_positions(d.model, workload.positions()));
   Prediction p;
   p.model = d.model.name;
   p.money.currency = terms.currency;
@@ -134,18 +176,24 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   const OperatingPoint point = model.at(d.layout.dp);
   p.notes = notes_of(d.model);
   if (point.overloaded) {
-    p.notes.push_back(message("overloaded: the deployment cannot serve this rate"));
+    p.notes.push_back(
+        message("overloaded: the deployment cannot serve this rate, so the queue grows "
+                "without bound"));
     w.rate.reset();
   }
   if (workload.rate) w.concurrency = point.load.present * point.replicas;
-  CAIRN_TRY(p.memory, estimate_memory(demand_of(d, w), *d.engine, *d.accelerator));
+  const MemoryDemand demand = demand_of(d, w);
+  CAIRN_TRY(p.memory, estimate_memory(demand, *d.engine, *d.accelerator));
+  note_shortage(d, demand, p);
   // What was learnt about other architectures is carried over to one that is not known.
   const bool known = d.model.like.empty();
   Metrics metrics({known ? BasisKind::physics : BasisKind::transferred, 0});
   add_memory(metrics, p, *d.model.graph, d.weights);
   p.prefill = point.load.steady.prefill;
   p.decode = point.load.steady.decode;
-  const bool timed = !works_from_host(d.config) && d.config.split == SplitMode::layer;
+  CAIRN_TRY(const bool from_host, works_from_host(d, demand, p.memory));
+  // On a single card nothing is cut.
+  const bool timed = !from_host && (d.config.split == SplitMode::layer || d.layout.pp == 1);
   if (!timed) {
     p.notes.push_back(
         message("cannot say how fast: work from host memory, and cuts by rows, are not modelled"));
@@ -154,7 +202,8 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   }
   if (p.memory.fits && timed) {
     add_times(metrics, model.times(), point, w);
-    add_power(metrics, p, point, time_sigma(model.times(), point.load.steady));
+    add_power(metrics, p, point, time_sigma(model.times(), point.load.steady),
+              d.accelerator->board_power);
     if (point.working < point.replicas) {
       p.notes.push_back(
           message("{} of {} replicas have a request at a time", point.working, point.replicas));

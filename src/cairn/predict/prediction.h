@@ -83,7 +83,7 @@ struct Prediction {
   std::string parameters;  // which kernel parameters were used
   MemoryEstimate memory;
   std::vector<Metric> metrics;         // empty where it does not fit
-  std::optional<PowerEstimate> power;  // of one device
+  std::optional<PowerEstimate> power;  // of a device, the mean of all
   CostFigures money;
   StepTime prefill;  // of one prompt
   StepTime decode;   // of the mean step

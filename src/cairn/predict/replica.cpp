@@ -174,6 +174,10 @@ OperatingPoint ReplicaModel::at(std::int64_t replicas) {
   out.requests_per_s = kept_up ? *workload_.rate : out.load.steady.requests_per_s * out.working;
   out.output_tokens_per_s = out.requests_per_s * workload_.output;
   out.power = power_under(out.load);
+  if (out.power) {
+    out.power->load =
+        out.power->idle + (out.power->load - out.power->idle) * (out.working / out.replicas);
+  }
   return out;
 }
 
@@ -184,8 +188,13 @@ StepTime ReplicaModel::mixed(const StepTime& decode, double running) const {
     return prefill * running + step * steps;
   };
   out.total = blend(prompt_.total, decode.total);
-  out.memory_bound = blend(prompt_.memory_bound, decode.memory_bound);
-  out.compute_bound = blend(prompt_.compute_bound, decode.compute_bound);
+  // Of one device: while another stage works, it waits.
+  const double prefill_share = times_.prefill_activity(workload_.input);
+  const double decode_share = times_.decode_activity(running);
+  out.memory_bound =
+      blend(prompt_.memory_bound * prefill_share, decode.memory_bound * decode_share);
+  out.compute_bound =
+      blend(prompt_.compute_bound * prefill_share, decode.compute_bound * decode_share);
   out.fixed = blend(prompt_.fixed, decode.fixed);
   return out;
 }

@@ -33,7 +33,9 @@ struct OperatingPoint {
   bool fits = true;         // the memory holds what runs
   double requests_per_s = 0;
   double output_tokens_per_s = 0;
-  std::optional<PowerEstimate> power;  // of one device
+  /// Mean of all devices; stages whose turn it is not and replicas without a request draw
+  /// idle power.
+  std::optional<PowerEstimate> power;
 };
 
 /// Joules that an output token takes on so many devices; nothing where the power is
@@ -93,7 +95,7 @@ class ReplicaModel {
   /// The curve's point at this place, worked out if need be; null beyond the most.
   [[nodiscard]] const Point* curve(std::size_t index);
   [[nodiscard]] double most_running(double present) const;
-  /// The busy time of so many requests: their prompts, then the steps.
+  /// The busy time of so many requests, prompts and steps, with the shares of a device.
   [[nodiscard]] StepTime mixed(const StepTime& decode, double running) const;
   [[nodiscard]] std::optional<PowerEstimate> power_under(const Load& load) const;
 

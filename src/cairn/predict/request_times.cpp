@@ -81,6 +81,7 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
   const bool llama = d.engine->family == EngineFamily::llama_cpp;
   out.chunk_ = static_cast<double>(llama ? std::min(d.config.ubatch, d.config.batch)
                                          : d.config.max_batched_tokens);
+  out.micro_batches_ = !llama && d.engine->family != EngineFamily::transformers;
   return out;
 }
 
@@ -133,6 +134,16 @@ StepTime RequestTimes::decode_step(double batch, double context) const {
 StepTime RequestTimes::decode_mean(double batch, double context, double tokens) const {
   return simpson_mean(context, context + std::max(0.0, tokens - 1),
                       [&](double at) { return decode_step(batch, at); });
+}
+
+double RequestTimes::prefill_activity(double tokens) const {
+  const double chunks = std::max(1.0, std::ceil(tokens / chunk_));
+  return chunks / (chunks + static_cast<double>(stages_.size()) - 1);
+}
+
+double RequestTimes::decode_activity(double batch) const {
+  const auto stages = static_cast<double>(stages_.size());
+  return (micro_batches_ ? std::clamp(batch, 1.0, stages) : 1.0) / stages;
 }
 
 RequestTimes::Steady RequestTimes::steady(double concurrency, double input, double output,

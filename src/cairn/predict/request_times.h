@@ -62,6 +62,13 @@ class RequestTimes {
   [[nodiscard]] Steady steady(double concurrency, double input, double output,
                               const StepTime& prompt) const;
 
+  /// Share of its time in which one stage works on a prompt of so many tokens: C chunks
+  /// pass S equal stages in C + S - 1 turns, in C of which each works.
+  [[nodiscard]] double prefill_activity(double tokens) const;
+  /// The same in decode steps of so many sequences: n / S of the time, at most all of it,
+  /// where the engine has several micro-batches under way; else 1 / S.
+  [[nodiscard]] double decode_activity(double batch) const;
+
   [[nodiscard]] const std::vector<StepModel>& stages() const { return stages_; }
   /// Standard deviation of the logarithm of a step's time, from the priors of the
   /// parameters weighted by the time each accounts for.
@@ -72,6 +79,7 @@ class RequestTimes {
   /// Stages that are not like one before them, and how many are like each.
   std::vector<std::pair<std::size_t, double>> distinct_;
   double chunk_ = 512;
+  bool micro_batches_ = false;  // steps of several batches pass the stages at once
 };
 
 }  // namespace cairn
