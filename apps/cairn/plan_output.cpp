@@ -27,7 +27,7 @@ std::string slots_text(const HostNeed& need) {
 }
 
 std::string machine_text(const Machines& m, const Translator& t) {
-  const std::string kind(t.tr(word_for(m.need.kind)));
+  std::string kind(t.tr(word_for(m.need.kind)));
   if (m.need.hosts == 1) return kind;
   std::string out = fmt::format("{} x {}", m.need.hosts, kind);
   if (m.racks) out += ", " + t.tr("racks: {}", *m.racks);
@@ -217,6 +217,12 @@ void print_rejections(const std::vector<Rejection>& rejections, bool all, Contex
                    {t.tr("needed"), Align::right},
                    {""}});
   for (const Rejection& r : rejections) {
+    if (r.reason.empty() && !std::isfinite(r.needed)) {
+      table.add(
+          {r.accelerator, t.tr(word_for_constraint(r.constraint)), format_number(r.limit), "–",
+           r.constraint == "power" ? t.tr("its power is unknown") : t.tr("no price is known")});
+      continue;
+    }
     table.add({r.accelerator, t.tr(word_for_constraint(r.constraint)),
                r.reason.empty() ? format_number(r.limit) : "",
                r.reason.empty() ? format_number(r.needed) : "",

@@ -187,6 +187,10 @@ TEST(HostNeed, AServerBlowsItsAirToo) {
   const HostNeed n = need("ai-pro-r9700", 8);
   EXPECT_EQ(n.kind, HostKind::server);
   EXPECT_NEAR(n.sustained->value(), 4370, 1e-6);
+  // The sentence shows the same arithmetic.
+  EXPECT_EQ(fill(n.reasons.front().id, n.reasons.front().values),
+            "(8 x 300 W for the cards and 1400 W for the rest) x 1.15: 4370 W under load, each "
+            "machine");
   EXPECT_EQ(n.cooling, Cooling::blower);
 }
 

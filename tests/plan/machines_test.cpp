@@ -43,6 +43,20 @@ TEST(Machines, AreCheckedAgainstWhatIsOwned) {
   EXPECT_TRUE(must(machines_of(d, &strong, knowledge(), "USD")).check->fits);
 }
 
+// The memory of an APU is the machine's: the 4-bit weights of gpt-oss-120b are 59 GiB and more
+// (its files have 65.2 GB, https://huggingface.co/openai/gpt-oss-120b), which 16 GiB do not hold
+// and 128 GiB do. It has no supply or slots of its own to check.
+TEST(Machines, AnApuNeedsItsModelInRam) {
+  const Deployment d = deployment("gpt-oss-120b", request("ryzen-ai-max-395", "llama.cpp"));
+  OwnedHost host;
+  host.supply = Watts(1);
+  host.slots = 0;
+  host.ram = gib(16);
+  EXPECT_FALSE(must(machines_of(d, &host, knowledge(), "USD")).check->fits);
+  host.ram = gib(128);
+  EXPECT_TRUE(must(machines_of(d, &host, knowledge(), "USD")).check->fits);
+}
+
 TEST(Machines, WhatStandsInTheOwnedMachineComesFirst) {
   PlanRequest r;
   r.constraints.accelerators = {"rx-9070", "rx-7900-xtx", "rtx-5090"};

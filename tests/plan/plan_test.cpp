@@ -90,7 +90,10 @@ void check(const Candidate& c, const PlanRequest& r, const std::string& name) {
   EXPECT_LE(metric(c, "ttft_ms_mean", kNone), k.ttft_ms.value_or(1e9)) << what;
   EXPECT_LE(metric(c, "tpot_ms_mean", kNone), k.tpot_ms.value_or(1e9) * 1.000001) << what;
   if (k.tokens_per_s) {
-    EXPECT_GE(1000 / metric(c, "tpot_ms_mean", kNone), *k.tokens_per_s * 0.999999) << what;
+    const double output = c.prediction.workload.output;
+    const double request_ms =
+        metric(c, "ttft_ms_mean", kNone) + (output - 1) * metric(c, "tpot_ms_mean", kNone);
+    EXPECT_GE(1000 * output / request_ms, *k.tokens_per_s * 0.999999) << what;
   }
   if (k.budget) {
     ASSERT_TRUE(c.price.has_value()) << what;
@@ -228,6 +231,14 @@ const Candidate* find(const Plan& plan, std::string_view gpu) {
   const auto it = std::ranges::find_if(
       plan.ranked, [&](const Candidate& c) { return c.prediction.accelerator == gpu; });
   return it != plan.ranked.end() ? &*it : nullptr;
+}
+
+// An encoder is refused as a whole, not card by card.
+TEST(Plan, SaysThatAnEncoderIsNotTimed) {
+  const auto plan = make_plan(test::model("bge-m3"), request_for(512, 256), knowledge());
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().kind, ErrorKind::unsupported);
+  EXPECT_NE(plan.error().to_string().find("only models that generate text"), std::string::npos);
 }
 
 TEST(Plan, OwnedCardsCostNothingToBuy) {

@@ -50,6 +50,20 @@ TEST(Residents, HoldTheSumOfWhatEachHolds) {
   EXPECT_LE(c.used, c.usable);
 }
 
+// Of a card without a known link to another one only one can be used: where that is too
+// small it is left out, with the reason, and the others are ranked.
+TEST(Residents, LeaveOutACardWithoutALink) {
+  ResidentsRequest r = on("gh200-144gb", "llama.cpp", {resident("deepseek-v3", 0.001, "q4_k_m")});
+  r.constraints.accelerators.emplace_back("mi300x");
+  r.constraints.max_cards = 8;
+  const auto plan = must(plan_residents(r, knowledge()));
+  ASSERT_EQ(plan.ranked.size(), 1U);
+  EXPECT_EQ(plan.ranked.front().accelerator, "mi300x");
+  ASSERT_EQ(plan.rejections.size(), 1U);
+  EXPECT_EQ(plan.rejections.front().constraint, "support");
+  EXPECT_NE(plan.rejections.front().reason.find("no link"), std::string::npos);
+}
+
 // Two models that are busy b1 and b2 of the time: each waits for the other's part.
 TEST(Residents, WaitForEachOther) {
   const auto plan = must(plan_residents(

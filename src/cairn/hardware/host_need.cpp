@@ -55,9 +55,10 @@ void find_power(const HostRequest& request, const HostRules& rules, HostNeed& ne
   const auto n = static_cast<double>(need.cards_per_host);
   need.cards_power = *card * n;
   need.sustained = (*need.cards_power + need.other_power) * (1 + base.cooling_share);
-  need.reasons.push_back(message("{} x {} W for the cards and {} W for the rest: {} W under load",
-                                 need.cards_per_host, watts(*card), watts(need.other_power),
-                                 watts(*need.sustained)));
+  need.reasons.push_back(
+      message("({} x {} W for the cards and {} W for the rest) x {}: {} W under load, each machine",
+              need.cards_per_host, watts(*card), watts(need.other_power),
+              fmt::format("{:.4g}", 1 + base.cooling_share), watts(*need.sustained)));
   if (need.kind == HostKind::node || need.kind == HostKind::rack || alone) {
     need.reasons.push_back(message("the machine comes with its power supply"));
     return;
@@ -93,6 +94,11 @@ void find_memory(const HostRequest& request, const HostRules& rules, HostNeed& n
   if (a.unified_memory) {
     need.reasons.push_back(
         message("the memory of {} is the machine's own: it holds weights and system", a.name));
+    const Bytes model = request.weights + request.host_resident;
+    if (!(model > Bytes{})) return;
+    // What runs in it must be in it: there is no other copy of the weights.
+    need.ram_least = rules.ram_base + model;
+    need.ram = sold_size(need.ram_least, rules.ram_sizes);
     return;
   }
   const std::int64_t devices = std::min(request.devices, need.cards_per_host * a.devices_per_card);

@@ -9,7 +9,8 @@
 // where the figures are known, rounded up to a size that is sold. The last is a card's
 // spike of 100 us (PCIe CEM 5.0), which a supply answers with a peak of its own (ATX 3.0).
 //
-// RAM: base + worker processes x one process + what stays in host memory; recommended is
+// RAM of an accelerator that shares the machine's memory: base + weights, at least.
+// Else: base + worker processes x one process + what stays in host memory; recommended is
 // room for the weight files beside it, so that a second load does not read the disk.
 #pragma once
 

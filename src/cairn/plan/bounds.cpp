@@ -174,6 +174,15 @@ double Bounds::joules_per_token(double most) const {
   return devices_ * (idle_.value() * whole.value() + dynamic_.value() * work.value()) / output_;
 }
 
+double Bounds::speed(double running) const {
+  return output_ / (prompt_ + steps_ * tpot(running)).value();
+}
+
+Seconds Bounds::tpot_at(double tokens_per_s) const {
+  if (steps_ <= 0) return {};  // a request without steps has no time between tokens
+  return (Seconds(output_ / tokens_per_s) - prompt_) / steps_;
+}
+
 double Bounds::most_within(Seconds limit) const {
   if (steps_ <= 0) return std::numeric_limits<double>::infinity();
   const Seconds left = limit - step(1);

@@ -13,6 +13,7 @@
 //   prompt     >= max((p / t + c) / s, S / (t B)) + h / s
 //   TPOT(n)    >= step(n) + (n - 1) prompt / o'
 //   TTFT       >= prompt
+//   o / latency <= o / (prompt + o' TPOT(n))      output tokens per second of one request
 //   requests/s <= 1 / (prompt + o' max(f / (t s), (S / (t B) + h + a) / n))
 //   J/token    >= t s (idle T + (board - idle) m busy) / (n o)
 //     T = n prompt + o' step(n), busy the same without h, a and c, m the smaller share of the
@@ -87,6 +88,10 @@ class Bounds {
   [[nodiscard]] double requests_per_s(double most, Seconds prompt) const;
   /// Of the output tokens of one replica with at most so many at once.
   [[nodiscard]] double joules_per_token(double most) const;
+  /// Output tokens per second of one request, at most.
+  [[nodiscard]] double speed(double running) const;
+  /// The time per token, at most, of a request with so many output tokens per second.
+  [[nodiscard]] Seconds tpot_at(double tokens_per_s) const;
   /// The most requests at once with which the time per token may keep a limit.
   [[nodiscard]] double most_within(Seconds tpot) const;
   /// The least number of requests in flight at which a replica serves so many a second.

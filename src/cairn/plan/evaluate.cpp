@@ -120,7 +120,7 @@ std::optional<VariantBounds> BoundMaker::of(const Variant& v) {
   const Constraints& c = space_->request->constraints;
   if (c.tpot_ms) out.most = std::min(out.most, out.bounds.most_within(milliseconds(*c.tpot_ms)));
   if (c.tokens_per_s) {
-    out.most = std::min(out.most, out.bounds.most_within(Seconds(1 / *c.tokens_per_s)));
+    out.most = std::min(out.most, out.bounds.most_within(out.bounds.tpot_at(*c.tokens_per_s)));
   }
   out.most = std::max(1.0, out.most);
   return out;
@@ -170,10 +170,13 @@ bool BoundMaker::lacks(const Variant& v, std::int64_t replicas) {
   if (!host) return false;
   const std::int64_t devices = replicas * v.layout.tp * v.layout.pp;
   const std::int64_t processes = processes_of(*v.engine) > 0 ? replicas : 0;
-  const auto [it, fresh] = lacking_.try_emplace({devices, processes});
+  const auto format = space_->formats.find(v.format);
+  const Bytes weights = format != space_->formats.end() ? format->second.work.total : Bytes{};
+  const auto [it, fresh] = lacking_.try_emplace({devices, processes, weights.value()});
   if (fresh) {
-    const auto held = holds(*host, *v.accelerator, devices, processes,
-                            on_rocm(*v.engine, *v.accelerator), space_->knowledge->host_rules);
+    const auto held =
+        holds(*host, *v.accelerator, devices, processes, on_rocm(*v.engine, *v.accelerator),
+              weights, space_->knowledge->host_rules);
     it->second = !held.value_or(false);
   }
   return it->second;
@@ -204,10 +207,14 @@ double value_of(Objective objective, const OperatingPoint& point, double devices
   return kUnbounded;
 }
 
-bool keeps(const Constraints& c, const RequestTimes::Steady& s) {
+double speed_of_request(const RequestTimes::Steady& s, double output) {
+  return output / s.latency.value();
+}
+
+bool keeps(const Constraints& c, const RequestTimes::Steady& s, double output) {
   if (c.ttft_ms && in_ms(s.ttft) > *c.ttft_ms) return false;
   if (c.tpot_ms && in_ms(s.tpot) > *c.tpot_ms) return false;
-  return !c.tokens_per_s || s.tpot.value() * *c.tokens_per_s <= 1;
+  return !c.tokens_per_s || speed_of_request(s, output) >= *c.tokens_per_s;
 }
 
 Result<Deployment> deployment_of(const SearchSpace& space, const Variant& v) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cairn/plan/bounds.h"
@@ -97,8 +98,9 @@ class BoundMaker {
   std::map<std::string, std::optional<KvFormat>> kv_formats_;
   std::map<int, CollectiveModel> links_;  // by devices
   std::map<const FormatFacts*, FormatRates> rates_;
-  std::map<std::pair<std::int64_t, std::int64_t>, bool> lacking_;  // by devices, processes
-  std::map<std::string, Bytes> caches_;                            // of a sequence, by KV format
+  // By devices, processes and bytes of weights.
+  std::map<std::tuple<std::int64_t, std::int64_t, double>, bool> lacking_;
+  std::map<std::string, Bytes> caches_;  // of a sequence, by KV format
 };
 
 /// Candidates are in the order of their ranks, smallest first; the place among the
@@ -115,8 +117,11 @@ Rank rank_of(Objective objective, bool lacks, double value, double bits, double 
 double value_of(Objective objective, const OperatingPoint& point, double devices,
                 std::int64_t cards);
 
-/// Whether the limits on latency hold.
-bool keeps(const Constraints& constraints, const RequestTimes::Steady& steady);
+/// Output tokens per second of one request, from its arrival to its last token.
+double speed_of_request(const RequestTimes::Steady& steady, double output);
+
+/// Whether the limits on latency hold for requests of so many output tokens.
+bool keeps(const Constraints& constraints, const RequestTimes::Steady& steady, double output);
 
 /// The variant as a deployment; the engine's, the model's or the data's refusal as an
 /// unsupported error.

@@ -84,12 +84,13 @@ Result<Machines> machines_of(const Deployment& d, const OwnedHost* owned,
 }
 
 Result<bool> holds(const OwnedHost& owned, const Accelerator& accelerator, std::int64_t devices,
-                   std::int64_t processes, bool rocm, const HostRules& rules) {
+                   std::int64_t processes, bool rocm, Bytes weights, const HostRules& rules) {
   HostRequest request;
   request.accelerator = &accelerator;
   request.devices = devices;
   request.processes = processes;
   request.rocm = rocm;
+  request.weights = weights;
   CAIRN_TRY(const HostNeed need, host_need(request, rules));
   return need.hosts == 1 && check_host(need, owned).fits;
 }

@@ -32,9 +32,9 @@ Result<Machines> machines_of(const Deployment& deployment, const OwnedHost* owne
                              const Knowledge& knowledge, const std::string& currency);
 
 /// Whether a machine that is owned holds so many devices of an accelerator with so many
-/// worker processes (0: one a device).
+/// worker processes (0: one a device) and whole weights.
 Result<bool> holds(const OwnedHost& owned, const Accelerator& accelerator, std::int64_t devices,
-                   std::int64_t processes, bool rocm, const HostRules& rules);
+                   std::int64_t processes, bool rocm, Bytes weights, const HostRules& rules);
 
 /// The price of a place in a machine that comes with its accelerators, where no price of
 /// the accelerator alone is known: that of the cheapest such machine by its cards.

@@ -223,6 +223,13 @@ Objective objective_of(const PlanRequest& request) {
 
 Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                        const Knowledge& knowledge) {
+  if (purpose_of(model.graph->spec) != Purpose::text) {
+    return fail(unsupported("cannot say how fast: only models that generate text are timed")
+                    .at(model.name)
+                    .in("architecture")
+                    .got(model.graph->spec.architecture)
+                    .want("cairn fit, for its memory"));
+  }
   const Workload& w = request.workload;
   if (w.context > 0 && static_cast<double>(w.context) < w.input + w.output) {
     return fail(bad_input("the context is shorter than input and output together")

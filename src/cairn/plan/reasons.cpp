@@ -31,7 +31,7 @@ std::vector<Violation> cheap_violations(const SearchSpace& space, const PairingF
   return out;
 }
 
-void latency_violations(const Constraints& c, const RequestTimes::Steady& s,
+void latency_violations(const Constraints& c, const RequestTimes::Steady& s, double output,
                         std::vector<Violation>& out) {
   if (c.ttft_ms && in_ms(s.ttft) > *c.ttft_ms) {
     out.push_back({"ttft", *c.ttft_ms, in_ms(s.ttft), "ms", ""});
@@ -39,15 +39,15 @@ void latency_violations(const Constraints& c, const RequestTimes::Steady& s,
   if (c.tpot_ms && in_ms(s.tpot) > *c.tpot_ms) {
     out.push_back({"tpot", *c.tpot_ms, in_ms(s.tpot), "ms", ""});
   }
-  const double speed = s.tpot > Seconds{} ? 1 / s.tpot.value() : kUnbounded;
+  const double speed = speed_of_request(s, output);
   if (c.tokens_per_s && speed < *c.tokens_per_s) {
     out.push_back({"tokens_per_s", *c.tokens_per_s, speed, "tok/s", ""});
   }
 }
 
 // The largest number of requests in a replica that keeps the limits, at least one.
-double largest_load(const Constraints& c, const ReplicaModel& model, double most) {
-  const auto within = [&](double n) { return keeps(c, model.under(n, most).steady); };
+double largest_load(const Constraints& c, const ReplicaModel& model, double most, double output) {
+  const auto within = [&](double n) { return keeps(c, model.under(n, most).steady, output); };
   if (!within(1)) return 1;
   if (within(most)) return most;
   double low = 1;
@@ -100,8 +100,8 @@ std::vector<Violation> bound_violations(const SearchSpace& space, const PairingF
   }
   const double tpot = in_ms(b.tpot(1));
   if (c.tpot_ms && tpot > *c.tpot_ms) out.push_back({"tpot", *c.tpot_ms, tpot, "ms", ""});
-  if (c.tokens_per_s && tpot * *c.tokens_per_s > 1000) {
-    out.push_back({"tokens_per_s", *c.tokens_per_s, 1000 / tpot, "tok/s", ""});
+  if (c.tokens_per_s && b.speed(1) < *c.tokens_per_s) {
+    out.push_back({"tokens_per_s", *c.tokens_per_s, b.speed(1), "tok/s", ""});
   }
   return out;
 }
@@ -144,8 +144,8 @@ Result<std::vector<Violation>> violations_of(const SearchSpace& space, const Pai
   if (!model) return refused(std::move(model).error());
   CAIRN_CHECK(model->fill(*deployment));
   const auto most = static_cast<double>(std::max<std::int64_t>(1, model->resident()));
-  latency_violations(c, model->under(1, most).steady, out);
-  const double load = largest_load(c, *model, most);
+  latency_violations(c, model->under(1, most).steady, w.output, out);
+  const double load = largest_load(c, *model, most, w.output);
   const std::int64_t replicas = replicas_for(w, *model, load, most, v.layout.dp);
   for (Violation& x : cheap_violations(space, facts, v, replicas)) out.push_back(std::move(x));
   return out;
@@ -187,16 +187,31 @@ Result<Rejection> nearest(const SearchSpace& space, const std::string& accelerat
 }
 
 Result<Relaxations> relaxations(const SearchSpace& space, const PairingFacts& facts) {
-  Relaxations out;
+  // What may be nearest comes first: the rest is then seen to be further.
+  struct Near {
+    const Variant* variant = nullptr;
+    std::optional<Violation> least;  // none by its bounds
+  };
+  std::vector<Near> order;
   BoundMaker maker(space, facts);
   for (const Variant& v : facts.variants) {
     // The memory of a card is nothing that its buyer can relax, and two limits at once
     // are no relaxation of one.
     const auto least = bound_violations(space, facts, v, maker);
     if (least.size() > 1) continue;
-    if (least.size() == 1) {
-      const Violation& x = least.front();
-      if (!std::isfinite(x.excess()) || x.constraint == "memory") continue;
+    if (least.empty()) {
+      order.push_back({&v, std::nullopt});
+    } else if (std::isfinite(least.front().excess()) && least.front().constraint != "memory") {
+      order.push_back({&v, least.front()});
+    }
+  }
+  std::ranges::stable_sort(order, {},
+                           [](const Near& n) { return n.least ? n.least->excess() : 0; });
+  Relaxations out;
+  for (const auto& [variant, least] : order) {
+    const Variant& v = *variant;
+    if (least) {
+      const Violation& x = *least;
       const auto known = out.find(x.constraint);
       if (known != out.end() && known->second.first <= x.excess()) continue;
     }

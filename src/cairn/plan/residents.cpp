@@ -137,8 +137,14 @@ class Planner {
     for (int n = 1; n <= most; ++n) {
       const Layout layout =
           p.engine->split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n};
-      CAIRN_TRY(auto candidate, on_cards(p, layout, rejection));
-      if (candidate) return candidate;
+      auto candidate = on_cards(p, layout, rejection);
+      if (!candidate) {
+        // What is not known of this card leaves it out, and no other.
+        if (candidate.error().kind != ErrorKind::unsupported) return candidate;
+        reject(rejection, p, {"support", 0, 0, "", candidate.error().to_string()});
+        break;
+      }
+      if (*candidate) return candidate;
     }
     return std::optional<ResidentsCandidate>{};
   }
@@ -262,7 +268,10 @@ class Planner {
 
   bool within_limits(const Pairing& p, const ResidentsCandidate& out, Rejection& rejection) const {
     const Constraints& c = request_->constraints;
-    for (const ResidentFit& f : out.residents) {
+    for (std::size_t i = 0; i < out.residents.size(); ++i) {
+      const ResidentFit& f = out.residents[i];
+      const double output = (*models_)[i].resident->workload.output;
+      const double speed = 1000 * output / (f.ttft_ms() + (output - 1) * f.tpot_ms());
       if (c.ttft_ms && f.ttft_ms() > *c.ttft_ms) {
         reject(rejection, p, {"ttft", *c.ttft_ms, f.ttft_ms(), "ms", ""});
         return false;
@@ -271,8 +280,8 @@ class Planner {
         reject(rejection, p, {"tpot", *c.tpot_ms, f.tpot_ms(), "ms", ""});
         return false;
       }
-      if (c.tokens_per_s && f.tpot_ms() * *c.tokens_per_s > 1000) {
-        reject(rejection, p, {"tokens_per_s", *c.tokens_per_s, 1000 / f.tpot_ms(), "tok/s", ""});
+      if (c.tokens_per_s && speed < *c.tokens_per_s) {
+        reject(rejection, p, {"tokens_per_s", *c.tokens_per_s, speed, "tok/s", ""});
         return false;
       }
     }

@@ -102,9 +102,9 @@ class PairingSearch {
       if (served < *workload().rate) return true;
     }
     if (c.ttft_ms && in_ms(bounds.prompt()) > *c.ttft_ms) return true;
-    const Seconds tpot = bounds.tpot(least_running(bounds, replicas));
-    if (c.tpot_ms && in_ms(tpot) > *c.tpot_ms) return true;
-    return c.tokens_per_s && tpot.value() * *c.tokens_per_s > 1;
+    const double running = least_running(bounds, replicas);
+    if (c.tpot_ms && in_ms(bounds.tpot(running)) > *c.tpot_ms) return true;
+    return c.tokens_per_s && bounds.speed(running) < *c.tokens_per_s;
   }
 
   [[nodiscard]] Rank bound_of(const Branch& b, std::int64_t replicas) {
@@ -203,7 +203,7 @@ class PairingSearch {
       return false;
     }
     const double served = model.most_served_coarsely(
-        [this](const RequestTimes::Steady& s) { return keeps(limits(), s); });
+        [this](const RequestTimes::Steady& s) { return keeps(limits(), s, workload().output); });
     return served * most >= *workload().rate;
   }
 
@@ -228,7 +228,8 @@ class PairingSearch {
   // What a replica serves at most within the limits.
   [[nodiscard]] double most_served(ReplicaModel& model) const {
     if (exhaustive() || !workload().rate) return kUnbounded;
-    return model.most_served([this](const RequestTimes::Steady& s) { return keeps(limits(), s); });
+    return model.most_served(
+        [this](const RequestTimes::Steady& s) { return keeps(limits(), s, workload().output); });
   }
 
   // Fewer replicas may do than the first number that did: those between it and the one
@@ -247,7 +248,8 @@ class PairingSearch {
     const Variant& v = facts_->variants[b.index];
     ++out_.counts.evaluated;
     const OperatingPoint point = model.at(replicas);
-    if (point.overloaded || !point.fits || !keeps(limits(), point.load.steady)) return false;
+    if (point.overloaded || !point.fits || !keeps(limits(), point.load.steady, workload().output))
+      return false;
     const std::int64_t cards = facts_->cards(v, replicas);
     const double value = value_of(space_->objective, point, devices(v, replicas), cards);
     const Rank rank = rank_of(space_->objective, bounds_.lacks(v, replicas), value,
