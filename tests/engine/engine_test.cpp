@@ -232,5 +232,37 @@ TEST(EngineCatalogue, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(ubatch.error().where, "engines/x.yaml:14");
 }
 
+// By the registries of vLLM 0.33.0 (which says that Mllama ran until 0.10.2) and SGLang 0.5.23
+// and by the converter of llama.cpp.
+TEST(EngineModels, RunTheArchitecturesOfTheirOwnLists) {
+  EXPECT_TRUE(engine("vllm").runs_model("DeepseekV4ForCausalLM"));
+  EXPECT_FALSE(engine("vllm").runs_model("Rwkv6ForCausalLM"));
+  EXPECT_FALSE(engine("vllm").runs_model("Phi3SmallForCausalLM"));
+  EXPECT_TRUE(engine("sglang").runs_model("Phi3SmallForCausalLM"));
+  EXPECT_TRUE(engine("llama.cpp").runs_model("Rwkv6ForCausalLM"));
+  EXPECT_TRUE(engine("llama.cpp").runs_model("KimiK3ForConditionalGeneration"));
+  EXPECT_FALSE(engine("llama.cpp").runs_model("LongcatFlashForCausalLM"));
+  EXPECT_FALSE(engine("llama.cpp-vulkan").runs_model("MllamaForConditionalGeneration"));
+  EXPECT_FALSE(engine("tensorrt-llm").runs_model("MambaForCausalLM"));
+  EXPECT_TRUE(engine("transformers").runs_model("Rwkv6ForCausalLM"));
+}
+
+TEST(EngineModels, OlderReleasesRanWhatTheNewestDropped) {
+  EXPECT_FALSE(engine("vllm").runs_model("MllamaForConditionalGeneration"));
+  EXPECT_FALSE(engine("vllm@0.11").runs_model("MllamaForConditionalGeneration"));
+  EXPECT_TRUE(engine("vllm@0.10.2").runs_model("MllamaForConditionalGeneration"));
+  EXPECT_TRUE(engine("vllm@0.6.4").runs_model("MllamaForConditionalGeneration"));
+  EXPECT_FALSE(engine("vllm@0.24").runs_model("QWenLMHeadModel"));
+  EXPECT_TRUE(engine("vllm@0.23.0").runs_model("QWenLMHeadModel"));
+}
+
+TEST(EngineModels, ARefusalNamesTheList) {
+  const auto checked = engine("llama.cpp").check_model("MllamaForConditionalGeneration");
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(checked.error().field, "llama.cpp");
+  EXPECT_NE(checked.error().expected.find("conversion/__init__.py"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cairn

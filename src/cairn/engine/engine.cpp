@@ -16,6 +16,13 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
   return std::ranges::find(list, text) != list.end();
 }
 
+// What a release that is no older than `from` runs; none: the newest.
+void settle_models(EngineInfo& engine, const std::vector<std::int64_t>* from) {
+  for (ModelSupport& m : engine.models) {
+    m.runs = m.until.empty() || (from != nullptr && engine::release_numbers(m.until) >= *from);
+  }
+}
+
 }  // namespace
 
 bool DeviceKind::in(const std::vector<std::string>& list) const {
@@ -39,6 +46,27 @@ bool EngineInfo::runs_format(std::string_view format, const DeviceKind& device) 
   return formats.empty() || std::ranges::any_of(formats, [&](const FormatSupport& f) {
            return contains(f.formats, format) && device.in(f.on);
          });
+}
+
+bool EngineInfo::runs_model(std::string_view model_class) const {
+  return models.empty() || std::ranges::any_of(models, [&](const ModelSupport& m) {
+           return m.runs && contains(m.names, model_class);
+         });
+}
+
+Result<void> EngineInfo::check_model(std::string_view model_class) const {
+  if (runs_model(model_class)) return {};
+  const auto dropped = std::ranges::find_if(
+      models, [&](const ModelSupport& m) { return contains(m.names, model_class); });
+  const ModelSupport& list = dropped == models.end() ? models.front() : *dropped;
+  std::string wanted = fmt::format("one of the list at {} ({})", list.url, list.date);
+  if (dropped != models.end()) {
+    wanted = fmt::format("{}@{} or older, by {} ({})", id, list.until, list.url, list.date);
+  }
+  return fail(unsupported("the engine does not run models of this architecture")
+                  .in(id)
+                  .got(model_class)
+                  .want(std::move(wanted)));
 }
 
 bool EngineInfo::supports_kv(std::string_view kv_format) const {
@@ -92,6 +120,11 @@ Result<EngineCatalogue> EngineCatalogue::load(const Image& image) {
         return fail(entry.error("not a release").want("numbers, each entry older than the last"));
       }
       older.push_back(std::move(of));
+    }
+    settle_models(newest, nullptr);
+    const std::vector<std::int64_t> first;  // releases of the last entry have no lower end
+    for (std::size_t i = 0; i < older.size(); ++i) {
+      settle_models(older[i].engine, i + 1 < older.size() ? &older[i + 1].below : &first);
     }
     out.engines_.push_back(std::move(newest));
     out.older_.push_back(std::move(older));

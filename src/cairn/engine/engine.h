@@ -123,6 +123,15 @@ struct FormatSupport {
   std::vector<std::string> on;  // vendors, chip generations, targets
 };
 
+/// Architectures of models, as a list that the engine keeps of them has it.
+struct ModelSupport {
+  std::vector<std::string> names;  // classes of a configuration: "LlamaForCausalLM"
+  std::string until;               // the last release that ran them; empty: the newest
+  bool runs = true;                // whether the release at hand does
+  std::string url;                 // of the list
+  std::string date;                // when it was read
+};
+
 /// Parameters of the memory model; which of them count depends on the family.
 struct MemoryModel {
   /// Arrays of one float per sequence and vocabulary entry that sampling holds at
@@ -159,6 +168,7 @@ struct EngineInfo {
   std::vector<std::string> format_kinds;  // "gguf", "checkpoint"
   std::vector<FormatSupport> formats;     // of checkpoints; empty: all of the kinds
   std::vector<std::string> kv_formats;
+  std::vector<ModelSupport> models;  // empty: not known, taken as every one
   SplitMode split = SplitMode::layer;
   EngineConfig reference;
   std::vector<DeviceDefaults> device_defaults;  // the first that applies is taken
@@ -174,6 +184,10 @@ struct EngineInfo {
   [[nodiscard]] bool supports(const DeviceKind& device) const;
   /// Whether it runs weights of this checkpoint format on devices of this kind.
   [[nodiscard]] bool runs_format(std::string_view format, const DeviceKind& device) const;
+  /// Whether it runs models of this architecture, a class as configurations name it.
+  [[nodiscard]] bool runs_model(std::string_view model_class) const;
+  /// An error that names the list the architecture is missing from, unless it runs it.
+  [[nodiscard]] Result<void> check_model(std::string_view model_class) const;
   [[nodiscard]] bool supports_kv(std::string_view kv_format) const;
   /// The overheads on devices of this vendor and architecture; none if unlisted.
   [[nodiscard]] DeviceOverheads overheads_on(std::string_view vendor,

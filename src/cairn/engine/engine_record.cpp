@@ -177,6 +177,25 @@ Result<std::vector<FormatSupport>> read_formats(const Layers& layers) {
   return out;
 }
 
+Result<std::vector<ModelSupport>> read_models(Node record) {
+  std::vector<ModelSupport> out;
+  const auto list = record.find_value("models");
+  if (!list) return out;
+  CAIRN_TRY(const Node sources, record.required("sources"));
+  for (std::uint32_t i = 0; i < list->size(); ++i) {
+    const Node node = list->at(i);
+    ModelSupport m;
+    CAIRN_TRY(m.names, node.get_strings("names"));
+    CAIRN_TRY(m.until, node.get_or<std::string_view>("until", ""));
+    CAIRN_TRY(const std::string_view key, node.get<std::string_view>("source"));
+    CAIRN_TRY(const Node source, sources.required(key));
+    CAIRN_TRY(m.url, source.get<std::string_view>("url"));
+    CAIRN_TRY(m.date, source.get<std::string_view>("date"));
+    out.push_back(std::move(m));
+  }
+  return out;
+}
+
 Result<MemoryModel> read_memory_model(const Layers& memory) {
   MemoryModel out;
   constexpr double kMost = 1e6;
@@ -238,11 +257,11 @@ Result<Layers> Layers::within(std::string_view key) const {
 }
 
 Result<EngineInfo> read_engine(Node record, const Layers& layers) {
-  constexpr std::array<std::string_view, 20> kFields{
-      "id",        "name",     "homepage", "family",     "aliases",         "vendors",
-      "community", "versions", "split",    "formats",    "architectures",   "format_kinds",
-      "sources",   "supports", "notes",    "kv_formats", "device_defaults", "overheads",
-      "memory",    "reference"};
+  constexpr std::array<std::string_view, 21> kFields{
+      "id",        "name",      "homepage", "family",     "aliases",         "vendors",
+      "community", "versions",  "split",    "formats",    "architectures",   "format_kinds",
+      "sources",   "supports",  "notes",    "kv_formats", "device_defaults", "overheads",
+      "memory",    "reference", "models"};
   CAIRN_CHECK(record.only(kFields));
   EngineInfo out;
   CAIRN_TRY(const std::string_view id, record.get<std::string_view>("id"));
@@ -260,6 +279,7 @@ Result<EngineInfo> read_engine(Node record, const Layers& layers) {
   CAIRN_TRY(out.format_kinds, strings(layers, "format_kinds"));
   CAIRN_TRY(out.formats, read_formats(layers));
   CAIRN_TRY(out.kv_formats, strings(layers, "kv_formats"));
+  CAIRN_TRY(out.models, read_models(record));
   CAIRN_TRY(out.reference, read_reference(layers));
   CAIRN_TRY(out.device_defaults, read_device_defaults(layers));
   CAIRN_TRY(out.overheads, read_overheads(layers));
