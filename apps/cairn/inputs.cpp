@@ -37,7 +37,7 @@ Result<LlamaCppPlaces> places_of(const ParsedCommand& args) {
   LlamaCppPlaces p;
   p.gpu_layers = args.integer(kNgl);
   if (args.given(kCpuMoe)) p.host_expert_layers = kEveryLayer;
-  if (const auto n = args.integer(kNCpuMoe)) p.host_expert_layers = *n;
+  if (args.given(kNCpuMoe)) p.host_expert_layers = args.integer(kNCpuMoe);
   for (const std::string& text : args.list(kOverrideTensor)) {
     CAIRN_TRY(std::string pattern, host_pattern(text));
     p.host_tensors.push_back(std::move(pattern));
@@ -64,7 +64,7 @@ Result<bool> affordable(const Accelerator& a, const ParsedCommand& args, const P
   if (most->currency.empty()) {
     return fail(bad_input("the currency is missing").in("--max-price").want("600USD"));
   }
-  const auto price = prices.purchase(a.id);
+  const auto price = prices.purchase(a.card);
   if (!price) return false;
   CAIRN_TRY(const double amount, prices.convert(price->amount, price->currency, most->currency));
   return amount <= most->amount;

@@ -105,5 +105,15 @@ TEST(Partitioned, Mi250IsTwoDevicesWithoutAMode) {
   EXPECT_EQ(card("mi250").memory, gib(64));
 }
 
+TEST(Partitioned, IsFoundByItsName) {
+  const Accelerator& device = card("MI300X/CPX");
+  EXPECT_EQ(device.id, must(partitioned(card("mi300x"), "CPX")).id);
+  EXPECT_EQ(device.card, "mi300x");
+  EXPECT_EQ(card("mi300x/cpx/nps4").id, "mi300x/cpx/nps4");
+  const auto catalogue = must(AcceleratorCatalogue::load(must(Image::open(CAIRN_IMAGE_FILE))));
+  EXPECT_FALSE(catalogue.find("mi300x/cpx/nps3"));
+  EXPECT_FALSE(catalogue.find("rx-7900-xtx/cpx"));
+}
+
 }  // namespace
 }  // namespace cairn

@@ -136,7 +136,7 @@ Result<Answer> run_gpus(Context& context) {
   std::vector<Entry> entries;
   for (const Accelerator& a : catalogue.all()) {
     if (!a.is_gpu) continue;  // processors and whole racks
-    const Entry entry{&a, prices.purchase(a.id)};
+    const Entry entry{&a, prices.purchase(a.card)};
     if (filter.keeps(entry, prices)) entries.push_back(entry);
   }
   if (context.json) {

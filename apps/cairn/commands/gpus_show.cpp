@@ -52,7 +52,7 @@ Result<Answer> run_gpus_show(Context& context) {
   CAIRN_TRY(const Accelerator* const found, catalogue.find(context.args.argument(0)));
   const Accelerator& a = *found;
   const Node record = catalogue.record(a);
-  const auto prices = book.of(a.id);
+  const auto prices = book.of(a.card);
   if (context.json) {
     print_json(a, record, prices, context.console);
     return Answer::yes;
@@ -75,6 +75,10 @@ Result<Answer> run_gpus_show(Context& context) {
     out += "\n" + notes + "\n";
   }
   context.console.out(out);
+  if (a.id != a.card) {
+    context.console.note(t.tr("the figures are those of the whole card; {} is one of {} devices of it",
+                              a.id, a.devices_per_card));
+  }
   return Answer::yes;
 }
 

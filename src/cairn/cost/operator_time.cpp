@@ -213,6 +213,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
     case OperatorKind::linear:
     case OperatorKind::router:
     case OperatorKind::expert_linear: {
+      if (type == nullptr) break;  // no weights, no product
       const double matrices =
           op.kind == OperatorKind::expert_linear
               ? expected_experts(static_cast<double>(op.experts),

@@ -216,6 +216,7 @@ Result<Accelerator> read_accelerator(Node record) {
   };
   CAIRN_TRY(const std::string_view id, record.get<std::string_view>("id"));
   out.id = id;
+  out.card = id;
   CAIRN_CHECK(text("name", out.name));
   CAIRN_CHECK(text("vendor", out.vendor));
   CAIRN_CHECK(text("family", out.family));

@@ -77,6 +77,7 @@ struct ScaleUp {
 /// catalogue gives the figures of both together, this has those of one.
 struct Accelerator {
   std::string id;            // "rx-7900-xtx"
+  std::string card;          // id of the card that is bought; another for a partition
   std::string name;          // "Radeon RX 7900 XTX"
   std::string vendor;        // "amd", "nvidia"
   std::string family;        // "radeon", "instinct" ...

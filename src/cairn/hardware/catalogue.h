@@ -17,15 +17,20 @@ class AcceleratorCatalogue {
   static Result<AcceleratorCatalogue> load(const Image& image);
 
   [[nodiscard]] const std::vector<Accelerator>& all() const { return accelerators_; }
-  /// By id or alias, case-insensitive, without regard to spaces, dashes and underscores.
+  /// By id or alias, case-insensitive, without regard to spaces, dashes and underscores;
+  /// a partition of a card as "mi300x/cpx" or "mi300x/cpx/nps4" (partition.h).
   /// An unknown name is an error that names the nearest ones.
   [[nodiscard]] Result<const Accelerator*> find(std::string_view name) const;
-  /// The catalogue record of an accelerator: every figure with its source.
+  /// The catalogue record of an accelerator, or of its card: every figure with its source.
   [[nodiscard]] Node record(const Accelerator& accelerator) const;
 
  private:
+  Result<void> add_partitions();
+  [[nodiscard]] const Accelerator& at(std::size_t index) const;
+
   std::vector<Accelerator> accelerators_;
   std::vector<Node> records_;                               // as accelerators_
+  std::vector<Accelerator> partitions_;                     // of the cards that have modes
   std::vector<std::pair<std::string, std::size_t>> names_;  // normalised, sorted
   std::optional<Image> image_;                              // keeps the records mapped
 };

@@ -166,7 +166,7 @@ bool LlamaCppGraph::rotates(std::int64_t head_size) const {
 const LlamaCppGraph::CacheInputs& LlamaCppGraph::cache_inputs(const AttentionSpec& a) {
   std::optional<CacheInputs>& in = cache_inputs_[is_windowed(a) ? 1 : 0];
   if (in) return *in;
-  in.emplace();
+  in = CacheInputs{};
   const std::int64_t seen = llama_cpp_cells(a, demand_).per_stream * tokens_;
   if (config_.indexed_cache) in->key_places = graph_.input(kCellIndex * tokens_);
   // Without flash attention V is stored transposed, one place per feature.

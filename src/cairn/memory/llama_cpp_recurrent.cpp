@@ -19,7 +19,7 @@ LlamaCppGraph::Id LlamaCppGraph::fresh(std::int64_t elements, std::initializer_l
 }
 
 LlamaCppGraph::Id LlamaCppGraph::changed(Id x, std::initializer_list<Id> others) {
-  TensorGraph::Operation op{.bytes = graph_.bytes(x), .in_place = true};
+  const TensorGraph::Operation op{.bytes = graph_.bytes(x), .in_place = true};
   switch (others.size()) {
     case 0:
       return graph_.add(op, {x});

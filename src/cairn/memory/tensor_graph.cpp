@@ -161,6 +161,7 @@ class TensorGraph::Plan {
     count();
     for (const Action& a : actions_) run(a);
     std::vector<std::int64_t> out;
+    out.reserve(allocators_.size());
     for (const GapAllocator& a : allocators_) out.push_back(a.high_water());
     return out;
   }

@@ -480,6 +480,7 @@ Result<ModelSpec> spec_from_gguf(const GgufFile& file, const Relative* like) {
   const auto* const it = std::ranges::find(kArchitectures, name, &Architecture::name);
   if (it == kArchitectures.end()) {
     std::vector<std::string> known;
+    known.reserve(kArchitectures.size());
     for (const Architecture& a : kArchitectures) known.emplace_back(a.name);
     std::vector<std::string> near = nearest_names(name, known, 2);
     if (near.empty()) near.emplace_back("llama");

@@ -243,7 +243,7 @@ Result<ModelSpec> molmo(Fields& f) {
   constexpr std::int64_t kImageTokens = 128;  // additional_vocab_size of the class
   CAIRN_CHECK(f.refuse("norm_after", "norms after are not covered for this family"));
   CAIRN_CHECK(f.refuse("attention_layer_norm", "norms of queries and keys are not covered"));
-  CAIRN_TRY(Dims d, read_dims(f));
+  CAIRN_TRY(const Dims d, read_dims(f));
   if (d.intermediate % 2 != 0) return fail(f.error("intermediate_size", "odd"));
   CAIRN_TRY(const std::int64_t rows,
             f.integer_or("embedding_size", d.vocabulary, d.vocabulary, kMaxVocabulary));

@@ -125,6 +125,7 @@ std::vector<std::string> likely_relatives(Node root, std::string_view name) {
   };
   const std::vector<std::string_view> known = hf_architectures();
   std::vector<std::string> stems;
+  stems.reserve(known.size());
   for (const std::string_view architecture : known) stems.push_back(stem(architecture));
   std::vector<std::string> relatives;
   for (const std::string& near : nearest_names(stem(name), stems, 2)) {

@@ -75,7 +75,7 @@ Result<std::vector<Compared>> compare(const ModelInput* model, const ComparisonR
   for (const Accelerator* accelerator : request.accelerators) {
     Compared c;
     c.accelerator = accelerator;
-    if (const auto quote = knowledge.prices.purchase(accelerator->id)) {
+    if (const auto quote = knowledge.prices.purchase(accelerator->card)) {
       CAIRN_TRY(const double price,
                 knowledge.prices.convert(quote->amount, quote->currency, request.terms.currency));
       c.price = price;

@@ -73,7 +73,7 @@ Result<PairingFacts> PairingFacts::of(const SearchSpace& space, const Pairing& p
   } else if (kernels.error().kind != ErrorKind::unsupported) {
     return std::unexpected(std::move(kernels).error());
   }
-  auto quote = space.knowledge->prices.purchase(a.id);
+  auto quote = space.knowledge->prices.purchase(a.card);
   if (!quote) quote = place_price(a, *space.knowledge);
   if (quote) {
     CAIRN_TRY(out.card_price, space.knowledge->prices.convert(quote->amount, quote->currency,

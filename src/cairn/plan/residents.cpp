@@ -302,7 +302,7 @@ class Planner {
     std::int64_t owned = 0;
     for (const auto& [id, n] : c.owned) owned += id == p.accelerator->id ? n : 0;
     const std::int64_t to_buy = std::max<std::int64_t>(0, out.cards - owned);
-    auto quote = knowledge_->prices.purchase(p.accelerator->id);
+    auto quote = knowledge_->prices.purchase(p.accelerator->card);
     if (!quote) quote = place_price(*p.accelerator, *knowledge_);
     if (to_buy == 0) out.price = 0.0;
     if (quote && to_buy > 0) {
