@@ -166,7 +166,8 @@ TEST(Vllm, FillsItsShareWithBlocks) {
   // The share and the graphs, never more than the device.
   EXPECT_NEAR(d.total / d.capacity, 0.9 + 300.0 / 24081, 0.001);
   demand.context = 65536;
-  EXPECT_FALSE(test::must(estimate_memory(demand, engine("vllm@0.19.0"), accelerator("rtx-4090"))).fits);
+  EXPECT_FALSE(
+      test::must(estimate_memory(demand, engine("vllm@0.19.0"), accelerator("rtx-4090"))).fits);
 }
 
 // vLLM 0.9.2 on MI300X: 14.63 GiB at the peak of a step of 131072 tokens (V0 runs

@@ -256,8 +256,7 @@ TEST(GgufModel, DraftingLayers) {
   EXPECT_EQ(with.parts[0].part, ModelPart::mtp);
   // By hand: attention 64 x (64 + 64 + 32 + 32), feed-forward 3 x 64 x 96, the projection
   // 64 x 128, and five norms.
-  EXPECT_EQ(count_mtp_parameters(build_graph(with)),
-            64 * 192 + 3 * 64 * 96 + 64 * 128 + 5 * 64);
+  EXPECT_EQ(count_mtp_parameters(build_graph(with)), 64 * 192 + 3 * 64 * 96 + 64 * 128 + 5 * 64);
 }
 
 TEST(GgufModel, WhatIsNotCoveredIsNamed) {

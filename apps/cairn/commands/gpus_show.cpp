@@ -76,8 +76,9 @@ Result<Answer> run_gpus_show(Context& context) {
   }
   context.console.out(out);
   if (a.id != a.card) {
-    context.console.note(t.tr("the figures are those of the whole card; {} is one of {} devices of it",
-                              a.id, a.devices_per_card));
+    context.console.note(
+        t.tr("the figures are those of the whole card; {} is one of {} devices of it", a.id,
+             a.devices_per_card));
   }
   return Answer::yes;
 }
