@@ -84,6 +84,7 @@ void share_cache(LayerSpec& layer, const Dims& d) {
 Result<std::vector<bool>> read_windows(Fields& f, const Dims& d, std::int64_t period) {
   CAIRN_TRY(const auto types, f.layer_types(static_cast<std::size_t>(d.layers)));
   std::vector<bool> local;
+  local.reserve(static_cast<std::size_t>(d.layers));
   for (std::int64_t i = 0; i < d.layers; ++i) {
     local.push_back(types ? (*types)[static_cast<std::size_t>(i)] : (i + 1) % period != 0);
   }

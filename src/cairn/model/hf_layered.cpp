@@ -181,7 +181,7 @@ Result<void> read_block_ffn(Node node, const Dims& d, LayerSpec& layer) {
   }
   if (fate == Fate::kept) {
     CAIRN_TRY(const double multiple, node.get<double>("ffn_mult"));
-    if (!(multiple > 0 && multiple <= 64)) {
+    if (multiple <= 0 || multiple > 64) {
       return fail(f.error("ffn_mult", "out of range").want("0 to 64"));
     }
     layer.feed_forward.intermediate = pruned_inner(multiple, d.hidden);

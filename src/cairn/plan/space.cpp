@@ -16,7 +16,7 @@ bool has_experts(const ModelInput& model) {
 std::vector<Layout> tensor_splits(std::int64_t most, bool experts) {
   std::vector<Layout> out;
   for (int tp = 1; tp <= most; tp *= 2) {
-    for (int pp = 1; tp * pp <= most && pp <= kCardsOfAMachine; ++pp) {
+    for (int pp = 1; std::int64_t{tp} * pp <= most && pp <= kCardsOfAMachine; ++pp) {
       out.push_back({.tp = tp, .pp = pp});
       if (experts && tp > 1) out.push_back({.tp = tp, .pp = pp, .ep = tp});
     }

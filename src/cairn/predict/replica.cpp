@@ -23,7 +23,8 @@ double crossing(double low, double f_low, double high, double f_high, const F& f
   for (int i = 0; i < kSteps && high - low > kPrecision * high; ++i) {
     double x = (low * f_high - high * f_low) / (f_high - f_low);
     // A jump pulls the secant to one end: then halve.
-    if (!(x > low && x < high) || i % 8 == 7) x = (low + high) / 2;
+    const bool inside = x > low && x < high;
+    if (!inside || i % 8 == 7) x = (low + high) / 2;
     const double y = f(x);
     if (y >= 0) {
       high = x;
