@@ -101,6 +101,8 @@ Result<CostData> load(const std::string& kernels, const std::string& links,
   documents.push_back(must(parse_yaml(kernels, "cost/kernels/toy.yaml")));
   documents.push_back(must(parse_yaml(links, "cost/links.yaml")));
   documents.push_back(must(parse_yaml(power, "cost/power.yaml")));
+  documents.push_back(must(parse_yaml("model_floor: {value: 0.2}\ntransferred: {value: 1.5}\n",
+                                      "cost/uncertainty.yaml")));
   if (!write_image(path, documents)) throw std::runtime_error("no image");
   auto out = CostData::load(must(Image::open(path)));
   std::remove(path.c_str());
@@ -125,6 +127,8 @@ TEST(CostFiles, AreReadInSeconds) {
   EXPECT_EQ(k.id, "toy on any");
   EXPECT_DOUBLE_EQ(must(data.link("wire")).latency.value, 3e-6);
   EXPECT_EQ(data.power().idle_fraction, 0.1);
+  EXPECT_EQ(data.uncertainty().model_floor, 0.2);
+  EXPECT_EQ(data.uncertainty().transferred, 1.5);
 }
 
 struct Mistake {

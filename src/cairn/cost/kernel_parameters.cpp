@@ -194,6 +194,11 @@ Result<CostData> CostData::load(const Image& image) {
   CAIRN_TRY(out.power_.compute_bound, read_prior(power, "compute_bound", 1));
   CAIRN_TRY(const Node idle, power.required("idle_fraction"));
   CAIRN_TRY(out.power_.idle_fraction, idle.get_number("value", 0, 1));
+  CAIRN_TRY(const Node uncertainty, image.root("cost/uncertainty.yaml"));
+  CAIRN_TRY(const Node model_floor, uncertainty.required("model_floor"));
+  CAIRN_TRY(out.uncertainty_.model_floor, model_floor.get_number("value", 0, 5));
+  CAIRN_TRY(const Node transferred, uncertainty.required("transferred"));
+  CAIRN_TRY(out.uncertainty_.transferred, transferred.get_number("value", 1, 10));
   return out;
 }
 

@@ -109,6 +109,12 @@ struct PowerParameters {
   double idle_fraction = 0.1;  // of board power, where the catalogue has no idle figure
 };
 
+/// What the intervals of times hold besides the priors of the parameters.
+struct Uncertainty {
+  double model_floor = 0;  // sigma that remains however well the parameters are known
+  double transferred = 1;  // factor where they are not those of the architecture
+};
+
 class CostData {
  public:
   static Result<CostData> load(const Image& image);
@@ -124,11 +130,13 @@ class CostData {
   /// By link name ("infinity-fabric", "nvlink", "pcie"); an error for another.
   [[nodiscard]] Result<LinkParameters> link(std::string_view name) const;
   [[nodiscard]] const PowerParameters& power() const { return power_; }
+  [[nodiscard]] const Uncertainty& uncertainty() const { return uncertainty_; }
 
  private:
   std::unordered_map<std::string, Node> engines_;
   std::unordered_map<std::string, LinkParameters> links_;
   PowerParameters power_;
+  Uncertainty uncertainty_;
   std::optional<Image> image_;
 };
 

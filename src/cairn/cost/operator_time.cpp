@@ -53,8 +53,9 @@ Work linear_work(const Operator& op, const TensorType& type, const TypeKernels& 
 // Matrix units work on tiles of at least this many tokens.
 constexpr double kSmallestTile = 16;
 
-Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& step,
+Seconds matmul_compute(const Operator& op, const TypeKernels::Path& kernel, const Step& step,
                        const DeviceModel& d, double matrices) {
+  const MatmulPath& path = *kernel.path;
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
   const double per_matrix = std::max(
       kSmallestTile, tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices));
@@ -65,8 +66,7 @@ Seconds matmul_compute(const Operator& op, const MatmulPath& path, const Step& s
   const Flops work(2 * per_matrix * rows * static_cast<double>(op.input));
   // Filling the pipelines takes the time of half_tokens, however full the tiles are:
   // a product of more tokens never takes less time.
-  return work / (d.peak(path.compute) * path.efficiency.value) *
-         (1 / fill + path.half_tokens / per_matrix);
+  return work / kernel.rate * (1 / fill + path.half_tokens / per_matrix);
 }
 
 // The kernel that an engine takes for a product: what it computes and unpacks, and
@@ -83,12 +83,12 @@ OperatorTime linear_kernel(const Operator& op, const TypeKernels& kernels, const
       tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices);
   OperatorTime vector;
   vector.unpack = unpack * std::max(1.0, per_matrix);
-  const MatmulPath* path = kernels.path(per_matrix);
+  const TypeKernels::Path* path = kernels.path(per_matrix);
   if (path == nullptr) return vector;
   OperatorTime matrix;
   matrix.unpack = unpack;
   matrix.compute = matmul_compute(op, *path, step, d, matrices);
-  if (op.kind == OperatorKind::expert_linear) matrix.launch = path->expert_launch * matrices;
+  if (op.kind == OperatorKind::expert_linear) matrix.launch = path->path->expert_launch * matrices;
   if (per_matrix > d.kernels.matvec_tokens) return matrix;
   const Seconds busy(smooth_max(matrix.compute.value(), (load + unpack).value()));
   return load + vector.unpack <= matrix.launch + busy ? vector : matrix;
@@ -158,8 +158,8 @@ double tile_utilisation(double rows, double tokens, double inner, const MatmulPa
       std::min(path.tile_tokens, std::max(kSmallestTile, spread ? tokens : narrow));
   const double tiles_r = std::ceil(rows / path.tile_rows);
   const double tiles_t = spread ? tokens / tile_tokens + 0.5 : std::ceil(tokens / tile_tokens);
-  const double padding = rows * tokens / (tiles_r * path.tile_rows * tiles_t * tile_tokens);
-  if (units <= 0) return padding;
+  const double covered = tiles_r * path.tile_rows * tiles_t * tile_tokens;
+  if (units <= 0) return rows * tokens / covered;
   constexpr double kShortestInner = 1024;  // a cut along k shorter than this gains nothing
   const double tiles = tiles_r * tiles_t;
   double cut = 1;
@@ -168,32 +168,34 @@ double tile_utilisation(double rows, double tokens, double inner, const MatmulPa
                      path.split_k);
   }
   const double slots = tiles * cut;
-  return padding * slots / (slots + 0.5 * units);
+  return rows * tokens * slots / (covered * (slots + 0.5 * units));
 }
 
-TypeKernels TypeKernels::of(const KernelParameters& kernels, std::string_view type) {
+TypeKernels TypeKernels::of(const DeviceModel& device, std::string_view type) {
+  const KernelParameters& kernels = device.kernels;
   TypeKernels out;
   out.unpack = kernels.unpack(type);
+  out.unpack_rate = device.peak(ComputeType::f32_vector) * kernels.vector_efficiency.value;
   for (const std::string_view wanted : {type, std::string_view("*")}) {
     for (const KernelParameters::TypedPath& typed : kernels.paths) {
       if (std::ranges::find(typed.types, wanted) == typed.types.end()) continue;
-      out.paths.push_back(&typed.path);
+      out.paths.push_back(
+          {&typed.path, device.peak(typed.path.compute) * typed.path.efficiency.value});
     }
   }
   return out;
 }
 
-const MatmulPath* TypeKernels::path(double tokens) const {
-  for (const MatmulPath* p : paths) {
-    if (tokens <= p->max_tokens) return p;
+const TypeKernels::Path* TypeKernels::path(double tokens) const {
+  for (const Path& p : paths) {
+    if (tokens <= p.path->max_tokens) return &p;
   }
   return nullptr;
 }
 
 OperatorTime time_operator(const Operator& op, const TensorType* type, const TensorType& kv,
                            const Step& step, const DeviceModel& d, Bytes resident) {
-  const TypeKernels kernels =
-      type != nullptr ? TypeKernels::of(d.kernels, type->name) : TypeKernels{};
+  const TypeKernels kernels = type != nullptr ? TypeKernels::of(d, type->name) : TypeKernels{};
   return time_operator(op, type, kernels, kv, step, d, resident);
 }
 
@@ -222,8 +224,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
       work = linear_work(op, *type, kernels, step, d, matrices);
       t = linear_kernel(op, kernels, step, d, matrices,
                         work.bytes / (bandwidth * memory_efficiency),
-                        Flops(work.unpack_operations) /
-                            (d.peak(ComputeType::f32_vector) * k.vector_efficiency.value));
+                        Flops(work.unpack_operations) / kernels.unpack_rate);
       break;
     }
     case OperatorKind::attention: {

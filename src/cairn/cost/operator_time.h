@@ -56,13 +56,18 @@ struct DeviceModel {
   [[nodiscard]] FlopsPerSecond peak(ComputeType type) const;
 };
 
-/// What the kernels' parameters say of one storage type, looked up once.
+/// What a device's kernels do with one storage type, looked up once.
 struct TypeKernels {
-  double unpack = 0;                     // vector operations a weight
-  std::vector<const MatmulPath*> paths;  // in the order in which they are taken
-  static TypeKernels of(const KernelParameters& kernels, std::string_view type);
+  struct Path {
+    const MatmulPath* path = nullptr;
+    FlopsPerSecond rate{};  // of a large well-shaped product
+  };
+  double unpack = 0;              // vector operations a weight ...
+  FlopsPerSecond unpack_rate{1};  // ... and how many a second
+  std::vector<Path> paths;        // in the order in which they are taken
+  static TypeKernels of(const DeviceModel& device, std::string_view type);
   /// As KernelParameters::path.
-  [[nodiscard]] const MatmulPath* path(double tokens) const;
+  [[nodiscard]] const Path* path(double tokens) const;
 };
 
 /// `type` is the storage type of the operator's weight (null without one), `kv`

@@ -68,6 +68,10 @@ bool streams(OperatorKind kind) {
          kind == OperatorKind::router;
 }
 
+bool depends_on_context(OperatorKind kind) {
+  return kind == OperatorKind::attention || kind == OperatorKind::indexer;
+}
+
 }  // namespace
 
 std::string_view name_of(TimeClass c) {
@@ -170,8 +174,7 @@ StepModel::StepModel(std::shared_ptr<const StepShape> shape, const KvFormat& kv,
     : shape_(std::move(shape)), device_(std::move(device)), links_(std::move(links)), kv_(kv) {
   kernels_.reserve(shape_->groups.size());
   for (const OperatorGroup& g : shape_->groups) {
-    kernels_.push_back(g.type != nullptr ? TypeKernels::of(device_->kernels, g.type->name)
-                                         : TypeKernels{});
+    kernels_.push_back(g.type != nullptr ? TypeKernels::of(*device_, g.type->name) : TypeKernels{});
   }
 }
 
@@ -197,21 +200,35 @@ Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
   return total;
 }
 
-StepTime StepModel::time(const Step& step) const {
+StepTime StepModel::mean(const Step& step, double last) const {
   StepTime out;
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+  const auto add = [&](std::size_t i, const Step& at, double weight) {
     const OperatorGroup& g = shape_->groups[i];
     const OperatorTime t =
-        time_operator(g.op, g.type, kernels_[i], *kv_.type, step, *device_, shape_->weight_bytes);
-    const Seconds all = t.total * g.count;
+        time_operator(g.op, g.type, kernels_[i], *kv_.type, at, *device_, shape_->weight_bytes);
+    const double count = g.count * weight;
+    const Seconds all = t.total * count;
     out.total += all;
     out.by_class[static_cast<std::size_t>(g.time_class)] += all;
-    const Seconds busy = (t.total - t.launch) * g.count;
+    const Seconds busy = (t.total - t.launch) * count;
     (t.limit == Limit::compute || t.limit == Limit::unpack ? out.compute_bound
                                                            : out.memory_bound) += busy;
-    out.fixed += t.launch * g.count;
-    out.flops += t.flops * g.count;
-    out.bytes += t.bytes * g.count;
+    out.fixed += t.launch * count;
+    out.flops += t.flops * count;
+    out.bytes += t.bytes * count;
+  };
+  Step middle = step;
+  middle.context = (step.context + last) / 2;
+  Step end = step;
+  end.context = last;
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    if (last <= step.context || !depends_on_context(shape_->groups[i].op.kind)) {
+      add(i, step, 1);
+      continue;
+    }
+    add(i, step, 1.0 / 6);
+    add(i, middle, 4.0 / 6);
+    add(i, end, 1.0 / 6);
   }
   const Seconds wires = communication(step, out.fixed);
   const KernelParameters& k = device_->kernels;

@@ -93,7 +93,10 @@ class StepModel {
             std::shared_ptr<const DeviceModel> device, CollectiveModel links);
 
   /// The time of a step in which every sequence is in the same state.
-  [[nodiscard]] StepTime time(const Step& step) const;
+  [[nodiscard]] StepTime time(const Step& step) const { return mean(step, step.context); }
+  /// The mean of such steps while the context grows from step.context to `last`. Only
+  /// attention depends on the context, and its time is smooth in it: Simpson's rule.
+  [[nodiscard]] StepTime mean(const Step& step, double last) const;
   /// The same, operator by operator.
   [[nodiscard]] std::vector<GroupTime> explain(const Step& step) const;
   /// Bytes that a step streams from memory apart from the KV cache.

@@ -19,11 +19,10 @@ bool streams(OperatorKind kind) {
 }
 
 // The highest rate of any kernel that takes weights of a type.
-FlopsPerSecond highest_rate(const DeviceModel& device, const KernelParameters& kernels,
-                            const TensorType& type) {
+FlopsPerSecond highest_rate(const DeviceModel& device, const TensorType& type) {
   FlopsPerSecond out{};
-  for (const MatmulPath* path : TypeKernels::of(kernels, type.name).paths) {
-    out = std::max(out, device.peak(path->compute) * path->efficiency.value);
+  for (const TypeKernels::Path& p : TypeKernels::of(device, type.name).paths) {
+    out = std::max(out, p.rate);
   }
   return out;
 }
@@ -91,10 +90,11 @@ FormatRates FormatRates::of(const WorkOfModel& model, const WorkOfFormat& format
   FormatRates out;
   DeviceModel device;
   device.accelerator = &a;
+  device.kernels = kernels;
   // Of the last chunk of a prompt so many tokens may go through matrix-vector kernels.
   const double few = kernels.matvec_tokens * model.matrices_per_token;
   for (const auto& [type, products] : format.products) {
-    const FlopsPerSecond rate = highest_rate(device, kernels, *type);
+    const FlopsPerSecond rate = highest_rate(device, *type);
     if (rate <= FlopsPerSecond{}) continue;
     out.token += products.token / rate;
     const double counted = products.token > Flops{} ? products.prompt / products.token : 0;

@@ -225,11 +225,15 @@ class PairingSearch {
                    b.known->kv_bits, tpot, facts_->cards(v, replicas), b.index) >= *best_;
   }
 
-  // What a replica serves at most within the limits.
+  // What a replica serves at most within the limits. Exactly where the least number of
+  // replicas that serves the rate is looked for; else the coarse answer will do, and what
+  // it lets through is found out when it is evaluated.
   [[nodiscard]] double most_served(ReplicaModel& model) const {
     if (exhaustive() || !workload().rate) return kUnbounded;
-    return model.most_served(
-        [this](const RequestTimes::Steady& s) { return keeps(limits(), s, workload().output); });
+    const auto keeping = [this](const RequestTimes::Steady& s) {
+      return keeps(limits(), s, workload().output);
+    };
+    return money_ ? model.most_served(keeping) : model.most_served_coarsely(keeping);
   }
 
   // Fewer replicas may do than the first number that did: those between it and the one

@@ -18,16 +18,6 @@ StepTime scaled(StepTime t, double k) {
   return t;
 }
 
-// Simpson's rule for the mean of f over [low, high].
-template <class F>
-StepTime simpson_mean(double low, double high, const F& f) {
-  if (high <= low) return f(low);
-  StepTime out = scaled(f(low), 1.0 / 6);
-  out += scaled(f((low + high) / 2), 4.0 / 6);
-  out += scaled(f(high), 1.0 / 6);
-  return out;
-}
-
 std::shared_ptr<const DeviceModel> device_model(const Deployment& d, KernelParameters kernels) {
   DeviceModel out;
   out.accelerator = d.accelerator;
@@ -78,6 +68,7 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
     out.distinct_.emplace_back(i, 1);
     out.stages_.emplace_back(shapes[i], d.kv, device, links);
   }
+  out.uncertainty_ = knowledge.cost.uncertainty();
   const bool llama = d.engine->family == EngineFamily::llama_cpp;
   out.chunk_ = static_cast<double>(llama ? std::min(d.config.ubatch, d.config.batch)
                                          : d.config.max_batched_tokens);
@@ -89,12 +80,13 @@ StepTime RequestTimes::prefill(double tokens, double context) const {
   const double chunks = std::ceil(tokens / chunk_);
   const double full = std::floor(tokens / chunk_);
   const double rest = tokens - full * chunk_;
-  const auto chunk = [this](double size, double at, double outputs) {
+  const auto chunk = [this](double size, double at, double last, double outputs) {
     StepTime sum;
     Seconds slowest{};
     for (const auto& [stage, count] : distinct_) {
-      const StepTime t = stages_[stage].time(
-          {.sequences = 1, .tokens_per_sequence = size, .context = at, .output_tokens = outputs});
+      const StepTime t = stages_[stage].mean(
+          {.sequences = 1, .tokens_per_sequence = size, .context = at, .output_tokens = outputs},
+          last);
       slowest = max(slowest, t.total);
       sum += count > 1 ? scaled(t, count) : t;
     }
@@ -104,13 +96,15 @@ StepTime RequestTimes::prefill(double tokens, double context) const {
   // at least that many rows.
   StepTime out;
   if (full > 0) {
-    const auto f = [&](double at) { return chunk(chunk_, at, rest > 0 ? 0 : 1).first; };
-    out += scaled(simpson_mean(context, context + (full - 1) * chunk_, f), full);
+    const double last = context + (full - 1) * chunk_;
+    out += scaled(chunk(chunk_, context, last, rest > 0 ? 0 : 1).first, full);
   }
-  if (rest > 0) out += chunk(rest, context + full * chunk_, 1).first;
+  const double end = context + full * chunk_;
+  if (rest > 0) out += chunk(rest, end, end, 1).first;
   if (stages_.size() > 1 && chunks > 1) {
     // Chunks follow one another through the stages.
-    const auto [sum, slowest] = chunk(std::min(tokens, chunk_), context + tokens / 2, 1);
+    const double middle = context + tokens / 2;
+    const auto [sum, slowest] = chunk(std::min(tokens, chunk_), middle, middle, 1);
     const Seconds pipelined = sum.total + (chunks - 1) * slowest;
     if (pipelined < out.total) out = scaled(out, pipelined / out.total);
   }
@@ -118,22 +112,23 @@ StepTime RequestTimes::prefill(double tokens, double context) const {
 }
 
 StepTime RequestTimes::decode_step(double batch, double context) const {
+  return decode_mean(batch, context, 1);
+}
+
+StepTime RequestTimes::decode_mean(double batch, double context, double tokens) const {
   StepTime out;
   // Pipeline stages work on as many micro-batches as there are stages, if the
   // batch can be cut so; a token still passes through all of them.
   const auto stages = static_cast<double>(stages_.size());
   const double micro = std::max(1.0, batch / stages);
+  const double last = context + std::max(0.0, tokens - 1);
   for (const auto& [stage, count] : distinct_) {
-    const StepTime t = stages_[stage].time(
-        {.sequences = micro, .tokens_per_sequence = 1, .context = context, .output_tokens = micro});
+    const StepTime t = stages_[stage].mean(
+        {.sequences = micro, .tokens_per_sequence = 1, .context = context, .output_tokens = micro},
+        last);
     out += count > 1 ? scaled(t, count) : t;
   }
   return out;
-}
-
-StepTime RequestTimes::decode_mean(double batch, double context, double tokens) const {
-  return simpson_mean(context, context + std::max(0.0, tokens - 1),
-                      [&](double at) { return decode_step(batch, at); });
 }
 
 double RequestTimes::prefill_activity(double tokens) const {
@@ -183,10 +178,11 @@ double RequestTimes::sigma(const StepTime& step, bool decode) const {
   const double att = decode ? k.attention_decode.sigma : k.attention_prefill.sigma;
   // The parameters are independent; what they share (the model's own error) is a
   // floor under them.
-  constexpr double kFloor = 0.1;
+  const double least = uncertainty_.model_floor;
   const double sum = std::pow(attention * att, 2) + std::pow(fixed * k.launch.sigma, 2) +
-                     std::pow(rest * product, 2) + kFloor * kFloor;
-  const double scope = k.scope == KernelParameters::Scope::architecture ? 1.0 : 1.6;
+                     std::pow(rest * product, 2) + least * least;
+  const bool own = k.scope == KernelParameters::Scope::architecture;
+  const double scope = own ? 1.0 : uncertainty_.transferred;
   return scope * std::sqrt(sum);
 }
 

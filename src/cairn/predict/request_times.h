@@ -80,6 +80,7 @@ class RequestTimes {
   std::vector<std::pair<std::size_t, double>> distinct_;
   double chunk_ = 512;
   bool micro_batches_ = false;  // steps of several batches pass the stages at once
+  Uncertainty uncertainty_;
 };
 
 }  // namespace cairn
