@@ -36,9 +36,9 @@ Result<StepShapes> ShapeCache::get(const Deployment& d) {
     const auto found = shapes_.find(key);
     if (found != shapes_.end()) return found->second;
   }
-  CAIRN_TRY(StepShapes shapes, shapes_of(*d.model.graph, d.weights, d.layout));
+  CAIRN_TRY(const StepShapes shapes, shapes_of(*d.model.graph, d.weights, d.layout));
   const std::scoped_lock lock(mutex_);
-  return shapes_.try_emplace(std::move(key), std::move(shapes)).first->second;
+  return shapes_.try_emplace(std::move(key), shapes).first->second;
 }
 
 Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& knowledge,
