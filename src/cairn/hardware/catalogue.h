@@ -8,6 +8,7 @@
 
 #include "cairn/data/image.h"
 #include "cairn/hardware/accelerator.h"
+#include "cairn/hardware/name_index.h"
 
 namespace cairn {
 
@@ -29,10 +30,10 @@ class AcceleratorCatalogue {
   [[nodiscard]] const Accelerator& at(std::size_t index) const;
 
   std::vector<Accelerator> accelerators_;
-  std::vector<Node> records_;                               // as accelerators_
-  std::vector<Accelerator> partitions_;                     // of the cards that have modes
-  std::vector<std::pair<std::string, std::size_t>> names_;  // normalised, sorted
-  std::optional<Image> image_;                              // keeps the records mapped
+  std::vector<Node> records_;            // as accelerators_
+  std::vector<Accelerator> partitions_;  // of the cards that have modes
+  NameIndex names_;
+  std::optional<Image> image_;  // keeps the records mapped
 };
 
 }  // namespace cairn

@@ -33,13 +33,6 @@ constexpr std::array<std::pair<Cooling, std::string_view>, 5> kCoolings{{
     {Cooling::own, "own"},
 }};
 
-// How names are compared: as in the catalogue of accelerators.
-std::string key_of(std::string_view name) {
-  std::string key = normalise_name(name);
-  std::erase(key, '-');
-  return key;
-}
-
 template <class Value, std::size_t N>
 Result<Value> word(Node node, std::string_view key,
                    const std::array<std::pair<Value, std::string_view>, N>& words) {
@@ -189,34 +182,21 @@ Result<HostCatalogue> HostCatalogue::load(const Image& image) {
     CAIRN_TRY(const Node record, image.root(name));
     CAIRN_TRY(Host host, read_host(record));
     const std::size_t index = out.hosts_.size();
-    out.names_.emplace_back(key_of(host.id), index);
-    out.names_.emplace_back(key_of(host.name), index);
+    out.names_.add(host.id, index);
+    out.names_.add(host.name, index);
     CAIRN_TRY(const auto aliases, record.get_strings("aliases"));
-    for (const std::string& alias : aliases) out.names_.emplace_back(key_of(alias), index);
+    for (const std::string& alias : aliases) out.names_.add(alias, index);
     out.hosts_.push_back(std::move(host));
     out.records_.push_back(record);
   }
-  std::ranges::sort(out.names_);
+  out.names_.sort();
   return out;
 }
 
 Result<const Host*> HostCatalogue::find(std::string_view name) const {
-  const std::string wanted = key_of(name);
-  const auto by_name = [](const auto& n) -> const auto& { return n.first; };
-  const auto it = std::ranges::lower_bound(names_, wanted, {}, by_name);
-  if (it != names_.end() && it->first == wanted) return &hosts_[it->second];
-  std::vector<std::string> known;
-  known.reserve(names_.size());
-  for (const auto& entry : names_) known.push_back(entry.first);
-  std::vector<std::string> near;
-  for (const std::string& close : nearest_names(wanted, known, known.size())) {
-    const auto entry = std::ranges::lower_bound(names_, close, {}, by_name);
-    const std::string& id = hosts_[entry->second].id;
-    if (near.size() < 3 && std::ranges::find(near, id) == near.end()) near.push_back(id);
-  }
-  Error error = not_found("unknown host").got(name);
-  if (!near.empty()) error.expected = fmt::format("a host such as {}", fmt::join(near, ", "));
-  return fail(std::move(error));
+  const auto id_of = [this](std::size_t i) -> const std::string& { return hosts_[i].id; };
+  CAIRN_TRY(const std::size_t index, names_.find(name, "unknown host", "a host such as", id_of));
+  return &hosts_[index];
 }
 
 std::vector<const Host*> HostCatalogue::for_cards(const Accelerator& accelerator,

@@ -15,6 +15,7 @@
 #include "cairn/base/units.h"
 #include "cairn/data/image.h"
 #include "cairn/hardware/accelerator.h"
+#include "cairn/hardware/name_index.h"
 
 namespace cairn {
 
@@ -104,9 +105,9 @@ class HostCatalogue {
 
  private:
   std::vector<Host> hosts_;
-  std::vector<Node> records_;                               // as hosts_
-  std::vector<std::pair<std::string, std::size_t>> names_;  // normalised, sorted
-  std::optional<Image> image_;                              // keeps the records mapped
+  std::vector<Node> records_;  // as hosts_
+  NameIndex names_;
+  std::optional<Image> image_;  // keeps the records mapped
 };
 
 }  // namespace cairn

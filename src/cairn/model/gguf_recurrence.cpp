@@ -13,24 +13,10 @@ constexpr std::int64_t kMaxHeads = 1 << 12;
 constexpr std::int64_t kMaxHeadDim = 1 << 13;
 constexpr std::int64_t kMaxInner = 1 << 20;
 
-class LayerReader {
+class LayerReader : public GgufLayer {
  public:
-  LayerReader(const GgufFile& file, const GgufTensors& tensors, std::string_view architecture,
-              std::size_t layer)
-      : file_(file), tensors_(tensors), architecture_(architecture), layer_(layer) {}
+  using GgufLayer::GgufLayer;
 
-  [[nodiscard]] const GgufTensor* find(std::string_view part) const {
-    const auto it = tensors_.find(fmt::format("blk.{}.{}", layer_, part));
-    return it == tensors_.end() ? nullptr : it->second;
-  }
-  [[nodiscard]] bool has(std::string_view part) const { return find(part) != nullptr; }
-
-  [[nodiscard]] Result<const GgufTensor*> required(std::string_view part) const {
-    const GgufTensor* const t = find(part);
-    if (t != nullptr) return t;
-    return fail(
-        bad_input("missing tensor").at(file_.path).in(fmt::format("blk.{}.{}", layer_, part)));
-  }
   [[nodiscard]] Result<std::int64_t> key(std::string_view name, std::int64_t high) const {
     return file_.integer(fmt::format("{}.{}", architecture_, name), 1, high);
   }
@@ -105,12 +91,6 @@ class LayerReader {
     r.bias = has("shortconv.in_proj.bias");
     return r;
   }
-
- private:
-  const GgufFile& file_;
-  const GgufTensors& tensors_;
-  std::string_view architecture_;
-  std::size_t layer_;
 };
 
 }  // namespace

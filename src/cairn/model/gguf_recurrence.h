@@ -2,16 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 
-#include "cairn/model/gguf.h"
+#include "cairn/model/gguf_layer.h"
 
 namespace cairn {
-
-/// The tensors of a file by name.
-using GgufTensors = std::unordered_map<std::string, const GgufTensor*>;
 
 /// The recurrent part of a layer; kind none where it has none. What a tensor shows is
 /// taken from the tensor: llama.cpp's names tell the kinds apart

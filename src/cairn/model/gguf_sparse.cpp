@@ -11,31 +11,13 @@ constexpr std::int64_t kMaxHeads = 1 << 12;
 constexpr std::int64_t kMaxHeadDim = 1 << 13;
 constexpr std::int64_t kMaxContext = 1 << 30;
 
-/// The tensors and keys of one layer.
-class Layer {
+/// Adds the keys of attention.
+class Layer : public GgufLayer {
  public:
-  Layer(const GgufFile& file, const GgufTensors& tensors, std::string_view architecture,
-        std::size_t layer)
-      : file_(file), tensors_(tensors), architecture_(architecture), layer_(layer) {}
-
-  [[nodiscard]] const GgufTensor* find(std::string_view name) const {
-    const auto it = tensors_.find(fmt::format("blk.{}.{}", layer_, name));
-    return it == tensors_.end() ? nullptr : it->second;
-  }
-  Result<const GgufTensor*> required(std::string_view name) const {
-    if (const GgufTensor* const t = find(name)) return t;
-    return fail(
-        bad_input("missing tensor").at(file_.path).in(fmt::format("blk.{}.{}", layer_, name)));
-  }
+  using GgufLayer::GgufLayer;
   [[nodiscard]] std::string key(std::string_view name) const {
     return fmt::format("{}.attention.{}", architecture_, name);
   }
-
- private:
-  const GgufFile& file_;
-  const GgufTensors& tensors_;
-  std::string_view architecture_;
-  std::size_t layer_;
 };
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <unordered_map>
 
 #include "cairn/base/names.h"
 #include "cairn/model/gguf.h"
+#include "cairn/model/gguf_architectures.h"
 #include "cairn/model/gguf_encoder.h"
 #include "cairn/model/gguf_extras.h"
 #include "cairn/model/gguf_recurrence.h"
@@ -28,94 +28,12 @@ constexpr std::int64_t kMaxContext = 1 << 30;
 constexpr std::int64_t kMaxExperts = 4096;
 constexpr std::int64_t kMaxLayers = 1024;
 
-// Layer i attends to everything where i % period == period - 1, and to a window
-// otherwise (llama.cpp's set_swa_pattern); period 1: every layer has the window
-// that the metadata gives.
-struct Architecture {
-  std::string_view name;
-  std::string_view family;
-  int window_period = 0;         // 0: no windows
-  bool chunked = false;          // the window is a chunk
-  bool layers_of_parts = false;  // a layer is a mixer or a feed-forward alone
-  bool head_gates = false;       // attn_gate has a row for each head (Step 3.5)
-};
-
 // Llama 4's chunk, which files do not carry (llama.cpp src/llama-model.cpp).
 constexpr std::int64_t kLlama4Chunk = 8192;
 
-constexpr std::array<Architecture, 67> kArchitectures = {{
-    {"arcee", "arcee"},
-    {"baichuan", "baichuan"},
-    {"chatglm", "glm4"},
-    {"codeshell", "codeshell"},
-    {"cohere2", "cohere2", 4},
-    {"command-r", "cohere"},
-    {"dbrx", "dbrx"},
-    {.name = "deci", .family = "decilm", .layers_of_parts = true},
-    {"deepseek", "deepseek"},
-    {"deepseek2", "deepseek-v3"},
-    {"deepseek32", "deepseek-v3.2"},
-    {"deepseek4", "deepseek-v4"},
-    {"dots1", "dots1"},
-    {"ernie4_5", "ernie4.5"},
-    {"ernie4_5-moe", "ernie4.5-moe"},
-    {"exaone", "exaone"},
-    {"exaone4", "exaone4", 4},
-    {"falcon", "falcon"},
-    {"falcon-h1", "falcon-h1"},
-    {"gemma", "gemma"},
-    {"gemma2", "gemma2", 2},
-    {"gemma3", "gemma3", 6},
-    {"gemma3n", "gemma3n", 5},
-    {"gemma4", "gemma4", 6},
-    {"glm-dsa", "glm-dsa"},
-    {"glm4", "glm4-0414"},
-    {"glm4moe", "glm4-moe"},
-    {"gpt-oss", "gpt-oss", 2},
-    {"gpt2", "gpt2"},
-    {"gptneox", "gpt-neox"},
-    {"granite", "granite"},
-    {"granitehybrid", "granite-hybrid"},
-    {"granitemoe", "granite-moe"},
-    {"hunyuan-dense", "hunyuan"},
-    {"hunyuan-moe", "hunyuan-moe"},
-    {"internlm2", "internlm2"},
-    {"jamba", "jamba"},
-    {"kimi-linear", "kimi-linear"},
-    {"lfm2", "lfm2"},
-    {"lfm2moe", "lfm2-moe"},
-    {"llama", "llama"},
-    {"llama4", "llama4", 4, true},
-    {.name = "mamba", .family = "mamba", .layers_of_parts = true},
-    {.name = "mamba2", .family = "mamba2", .layers_of_parts = true},
-    {"minimax-m2", "minimax-m2"},
-    {"minimax-m3", "minimax-m3"},
-    {"mistral3", "mistral"},
-    {.name = "nemotron_h", .family = "nemotron-h", .layers_of_parts = true},
-    {.name = "nemotron_h_moe", .family = "nemotron-h", .layers_of_parts = true},
-    {"olmo", "olmo"},
-    {"olmo2", "olmo2", 4},
-    {"olmoe", "olmoe"},
-    {"orion", "orion"},
-    {"phi2", "phi"},
-    {"phi3", "phi3", 1},
-    {"qwen2", "qwen2"},
-    {"qwen2moe", "qwen2-moe"},
-    {"qwen3", "qwen3"},
-    {"qwen35", "qwen3.5"},
-    {"qwen35moe", "qwen3.5-moe"},
-    {"qwen3moe", "qwen3-moe"},
-    {"qwen3next", "qwen3-next"},
-    {"rwkv6", "rwkv6"},
-    {"rwkv7", "rwkv7"},
-    {"stablelm", "stablelm"},
-    {"starcoder2", "starcoder2"},
-    {.name = "step35", .family = "step3.5", .window_period = 4, .head_gates = true},
-}};
-
 class SpecReader {
  public:
-  SpecReader(const GgufFile& file, const Architecture& architecture)
+  SpecReader(const GgufFile& file, const GgufArchitecture& architecture)
       : file_(file), architecture_(architecture) {
     for (const GgufTensor& t : file.tensors) tensors_.emplace(t.name, &t);
   }
@@ -429,7 +347,7 @@ class SpecReader {
   }
 
   const GgufFile& file_;
-  const Architecture& architecture_;
+  const GgufArchitecture& architecture_;
   std::unordered_map<std::string, const GgufTensor*> tensors_;
   std::vector<std::int64_t> heads_;
   std::vector<std::int64_t> kv_heads_;
@@ -446,17 +364,18 @@ class SpecReader {
 namespace {
 
 // The architecture a file is to be read as; its keys keep the name that the file gives.
-Result<Architecture> relative_of(const GgufFile& file, std::string_view name,
-                                 const Relative& like) {
-  if (std::ranges::find(kArchitectures, name, &Architecture::name) != kArchitectures.end()) {
+Result<GgufArchitecture> relative_of(const GgufFile& file, std::string_view name,
+                                     const Relative& like) {
+  if (std::ranges::find(kGgufArchitectures, name, &GgufArchitecture::name) !=
+      kGgufArchitectures.end()) {
     return fail(bad_input("the architecture is known: nothing to liken it to")
                     .at(file.path)
                     .in("--like")
                     .got(name));
   }
-  for (const Architecture& a : kArchitectures) {
+  for (const GgufArchitecture& a : kGgufArchitectures) {
     if (a.name != like.architecture && a.family != like.family) continue;
-    Architecture out = a;
+    GgufArchitecture out = a;
     out.name = name;
     return out;
   }
@@ -471,17 +390,17 @@ Result<Architecture> relative_of(const GgufFile& file, std::string_view name,
 Result<ModelSpec> spec_from_gguf(const GgufFile& file, const Relative* like) {
   CAIRN_TRY(const std::string_view name, file.text("general.architecture"));
   if (like != nullptr) {
-    CAIRN_TRY(const Architecture relative, relative_of(file, name, *like));
+    CAIRN_TRY(const GgufArchitecture relative, relative_of(file, name, *like));
     return SpecReader(file, relative).read();
   }
   if (std::ranges::find(gguf_encoders(), name) != gguf_encoders().end()) {
     return encoder_spec_from_gguf(file, name);
   }
-  const auto* const it = std::ranges::find(kArchitectures, name, &Architecture::name);
-  if (it == kArchitectures.end()) {
+  const auto* const it = std::ranges::find(kGgufArchitectures, name, &GgufArchitecture::name);
+  if (it == kGgufArchitectures.end()) {
     std::vector<std::string> known;
-    known.reserve(kArchitectures.size());
-    for (const Architecture& a : kArchitectures) known.emplace_back(a.name);
+    known.reserve(kGgufArchitectures.size());
+    for (const GgufArchitecture& a : kGgufArchitectures) known.emplace_back(a.name);
     std::vector<std::string> near = nearest_names(name, known, 2);
     if (near.empty()) near.emplace_back("llama");
     return fail(
@@ -496,8 +415,8 @@ Result<ModelSpec> spec_from_gguf(const GgufFile& file, const Relative* like) {
 
 std::vector<std::string_view> gguf_architectures() {
   std::vector<std::string_view> names;
-  names.reserve(kArchitectures.size());
-  for (const Architecture& a : kArchitectures) names.push_back(a.name);
+  names.reserve(kGgufArchitectures.size());
+  for (const GgufArchitecture& a : kGgufArchitectures) names.push_back(a.name);
   names.insert(names.end(), gguf_encoders().begin(), gguf_encoders().end());
   std::ranges::sort(names);
   return names;
