@@ -18,9 +18,9 @@ using test::facts;
 using test::value_of;
 
 // checkpoint_sizes.csv. Kinds: total_size is exact; rounded is to half a `step`; repository
-// counts what lies beside the weights too; open has not been taken apart (the model was
-// not read when the table was made) and must only be near; card is a figure that is no size of the
-// weights or of a recipe that is not stated, and is passed over.
+// counts what lies beside the weights too, and may be rounded; open is explained but for what
+// its note says, and must be near; card is a figure that is no size of the weights or of a
+// recipe that is not stated, and is passed over.
 struct SizeRow {
   std::string repository;  // what was published
   std::string model;       // whose shape it has
@@ -60,9 +60,9 @@ double step_bytes(const std::string& step) {
   return parse_number(step.substr(0, digits)).value() * test::unit_bytes(step.substr(digits));
 }
 
-// Tokenizers and headers: no repository of the table has more of them.
-constexpr double kBesideTheWeights = 40e6;
-// Towers and draft layers that a conversion keeps or leaves out, routers in more bits.
+// Tokenizers and headers: no repository of the table has more of them (Kimi's 200,000
+// tensors are named in the headers and in the index).
+constexpr double kBesideTheWeights = 60e6;
 constexpr double kOpen = 0.15;
 
 void check(const SizeRow& row, double ours) {
@@ -75,9 +75,11 @@ void check(const SizeRow& row, double ours) {
   } else if (row.kind == "rounded") {
     EXPECT_LE(std::abs(row.bytes - expected), 0.5 * step_bytes(row.step)) << what;
   } else if (row.kind == "repository") {
-    EXPECT_GE(row.bytes, expected) << what;
-    EXPECT_LE(row.bytes, expected + kBesideTheWeights) << what;
+    const double half = row.step == "1B" ? 0 : 0.5 * step_bytes(row.step);
+    EXPECT_GE(row.bytes + half, expected) << what;
+    EXPECT_LE(row.bytes - half, expected + kBesideTheWeights) << what;
   } else if (row.kind == "open") {
+    EXPECT_FALSE(row.why.empty()) << what;
     std::cout << "[ open     ] " << what << fmt::format(" ({:+.0f})\n", row.bytes - expected);
     EXPECT_LT(std::abs(row.bytes / expected - 1), kOpen) << what;
   } else {
@@ -122,8 +124,10 @@ TEST(CheckpointSizes, AreThoseOfTheFiles) {
     ++count[row.kind];
   }
   for (const auto& [kind, n] : count) std::cout << "[ sizes    ] " << n << " " << kind << "\n";
-  EXPECT_GE(count["total_size"], 15);
-  EXPECT_GE(count["rounded"], 12);
+  EXPECT_GE(count["total_size"], 65);
+  EXPECT_GE(count["rounded"], 20);
+  EXPECT_GE(count["repository"], 20);
+  EXPECT_LE(count["open"], 3);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using enum TensorRole;
 template <class T, std::size_t N>
 using Names = std::array<std::pair<std::string_view, T>, N>;
 
-constexpr Names<TensorGroup, 22> kGroups = {{
+constexpr Names<TensorGroup, 23> kGroups = {{
     {"token_embd", TensorGroup::token_embd},
     {"output", TensorGroup::output},
     {"attn_q", TensorGroup::attn_q},
@@ -36,6 +36,7 @@ constexpr Names<TensorGroup, 22> kGroups = {{
     {"dense_down", TensorGroup::dense_down},
     {"router", TensorGroup::router},
     {"router_bias", TensorGroup::router_bias},
+    {"index_weights", TensorGroup::index_weights},
 }};
 
 constexpr Names<LayerSet, 8> kLayerSets = {{
@@ -389,6 +390,8 @@ bool in_group(const Tensor& t, TensorGroup group) {
       return t.role == shared_gate || t.role == shared_up || t.role == shared_down;
     case TensorGroup::experts:
       return t.role == expert_gate || t.role == expert_up || t.role == expert_down;
+    case TensorGroup::index_weights:
+      return t.role == indexer_weights;
     case TensorGroup::stacked:
       return t.experts > 1;
     default:

@@ -39,8 +39,9 @@ enum class TensorGroup : std::uint8_t {
   dense_gate,       // ffn_gate and its like are also the experts'; these are the dense part's
   dense_up,
   dense_down,
-  router,       // scores of experts, also of a shared one
-  router_bias,  // added to the scores
+  router,         // scores of experts, also of a shared one
+  router_bias,    // added to the scores
+  index_weights,  // of an indexer's heads (sparse attention)
 };
 
 /// Reads a list of group names.
