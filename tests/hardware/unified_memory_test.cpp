@@ -18,20 +18,22 @@ class UnifiedMemoryTest : public ::testing::Test {
   const Accelerator& halo_ = *must(accelerators_.find("strix-halo"));  // 128 GiB
 };
 
-// 512 MiB set aside, half of the other 127.5 GiB mapped.
+// 512 MiB set aside, half of the other 127.5 GiB mapped. HIP allocates in the larger of
+// both, Vulkan in either.
 TEST_F(UnifiedMemoryTest, DefaultsAreTheKernels) {
   const auto pools = must(memory_.pools(halo_, "llama.cpp", {}, gib(40)));
   ASSERT_TRUE(pools);
   EXPECT_EQ(pools->carve_out, gib(0.5));
   EXPECT_EQ(pools->gtt, gib(63.75));
-  EXPECT_EQ(pools->usable(), gib(64.25));
+  EXPECT_EQ(pools->usable(), gib(63.75));
+  EXPECT_EQ(must(memory_.pools(halo_, "llama.cpp-vulkan", {}, gib(40)))->usable(), gib(64.25));
   EXPECT_TRUE(pools->parameters.empty());
 }
 
 // 120 GiB are 31457280 pages of 4 KiB, as
 // https://whylucian.github.io/softab/docs/hardware-specs.html has them.
 TEST_F(UnifiedMemoryTest, NeedsBeyondTheDefaultTakeParameters) {
-  const auto pools = must(memory_.pools(halo_, "llama.cpp", {}, gib(120.4)));
+  const auto pools = must(memory_.pools(halo_, "llama.cpp", {}, gib(119.4)));
   ASSERT_EQ(pools->parameters.size(), 3U);
   EXPECT_EQ(pools->parameters[0].name, "ttm.pages_limit");
   EXPECT_EQ(pools->parameters[0].value, 31457280);
@@ -43,8 +45,16 @@ TEST_F(UnifiedMemoryTest, NeedsBeyondTheDefaultTakeParameters) {
 
 TEST_F(UnifiedMemoryTest, SettingsAreTakenAndHaveToFitTheMachine) {
   const UnifiedSetting setting{gib(96), gib(16)};
-  EXPECT_EQ(must(memory_.pools(halo_, "llama.cpp", setting, gib(1)))->usable(), gib(112));
+  EXPECT_EQ(must(memory_.pools(halo_, "llama.cpp", setting, gib(1)))->usable(), gib(96));
+  EXPECT_EQ(must(memory_.pools(halo_, "llama.cpp-vulkan", setting, gib(1)))->usable(), gib(112));
   EXPECT_FALSE(memory_.pools(halo_, "llama.cpp", {gib(96), gib(64)}, gib(1)));
+}
+
+// https://github.com/noamsto/nix-amd-ai/issues/42: a carve-out of 4 GiB and 96 GiB of GTT,
+// of which HIP reports 98304 MiB.
+TEST_F(UnifiedMemoryTest, HipTakesTheLargerPool) {
+  const UnifiedSetting setting{gib(4), gib(96)};
+  EXPECT_EQ(must(memory_.pools(halo_, "llama.cpp", setting, gib(1)))->usable(), mib(98304));
 }
 
 TEST_F(UnifiedMemoryTest, IsNothingForCardsWithMemoryOfTheirOwn) {

@@ -39,10 +39,15 @@ void note_pools(const std::vector<Fit>& fits, Context& context) {
     if (!parameters.empty()) parameters += " ";
     parameters += fmt::format("{}={}", p.name, p.value);
   }
+  const std::string carve_out = format(pools.carve_out);
+  const std::string gtt = format(pools.default_gtt);
   context.console.note(
-      t.tr("{} in {} takes the carve-out and GTT, by default {} and {}; for {} set {}",
-           it->accelerator->id, it->engine->id, format(pools.carve_out), format(pools.default_gtt),
-           it->format, parameters));
+      pools.larger_only
+          ? t.tr("{} in {} takes the larger of carve-out and GTT, by default {} and {}; for {} "
+                 "set {}",
+                 it->accelerator->id, it->engine->id, carve_out, gtt, it->format, parameters)
+          : t.tr("{} in {} takes the carve-out and GTT, by default {} and {}; for {} set {}",
+                 it->accelerator->id, it->engine->id, carve_out, gtt, it->format, parameters));
   if (!pools.variable.empty()) {
     context.console.note(
         t.tr("or {}=1, with which {} takes plain system memory", pools.variable, it->engine->id));

@@ -33,6 +33,7 @@ Result<UnifiedMemory> UnifiedMemory::load(const Image& image) {
     CAIRN_TRY(rule.engines, pools.at(i).get_strings("engines"));
     CAIRN_TRY(rule.carve_out, pools.at(i).get<bool>("carve_out"));
     CAIRN_TRY(rule.gtt, pools.at(i).get<bool>("gtt"));
+    CAIRN_TRY(rule.larger_only, pools.at(i).get_or<bool>("larger_only", false));
     out.rules_.push_back(std::move(rule));
   }
   CAIRN_TRY(const Node variables, root.required("variables"));
@@ -72,6 +73,7 @@ Result<std::optional<UnifiedPools>> UnifiedMemory::pools(const Accelerator& acce
   UnifiedPools out;
   out.uses_carve_out = rule->carve_out;
   out.uses_gtt = rule->gtt;
+  out.larger_only = rule->larger_only;
   out.carve_out = setting.carve_out.value_or(least_carve_out_);
   const Bytes rest = accelerator.memory - out.carve_out;
   out.default_gtt = rest * default_share_;
@@ -85,7 +87,8 @@ Result<std::optional<UnifiedPools>> UnifiedMemory::pools(const Accelerator& acce
   const auto variable = std::ranges::find(variables_, engine, &Variable::engine);
   if (variable != variables_.end()) out.variable = variable->name;
   if (setting.gtt || need <= out.usable()) return out;
-  const Bytes more = gib(std::ceil(in_gib(need - (rule->carve_out ? out.carve_out : Bytes{}))));
+  const bool both = rule->carve_out && !rule->larger_only;
+  const Bytes more = gib(std::ceil(in_gib(need - (both ? out.carve_out : Bytes{}))));
   if (rule->gtt && more <= rest - system_keeps_) out.parameters = parameters_for(more);
   return out;
 }

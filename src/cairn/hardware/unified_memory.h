@@ -3,6 +3,7 @@
 // (GTT), up to a limit of the kernel's. Facts and sources: hardware/unified_memory.yaml.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ struct KernelParameter {
 struct UnifiedPools {
   bool uses_carve_out = false;
   bool uses_gtt = false;
+  /// HIP: the kernel sends every allocation to the larger pool, so that the other one
+  /// adds nothing.
+  bool larger_only = false;
   Bytes carve_out{};
   Bytes gtt{};
   Bytes default_gtt{};  // of this carve-out
@@ -42,7 +46,9 @@ struct UnifiedPools {
 
   /// What the engine can allocate.
   [[nodiscard]] Bytes usable() const {
-    return (uses_carve_out ? carve_out : Bytes{}) + (uses_gtt ? gtt : Bytes{});
+    const Bytes first = uses_carve_out ? carve_out : Bytes{};
+    const Bytes second = uses_gtt ? gtt : Bytes{};
+    return larger_only ? std::max(first, second) : first + second;
   }
 };
 
@@ -65,6 +71,7 @@ class UnifiedMemory {
     std::vector<std::string> engines;
     bool carve_out = false;
     bool gtt = false;
+    bool larger_only = false;
   };
   struct Parameter {
     std::string name;
