@@ -42,7 +42,8 @@ set(CAIRN_ROOMS "" CACHE INTERNAL "")
 
 function(cairn_room name)
   cmake_parse_arguments(ROOM "" "" "ROOMS;LINK;LINK_PRIVATE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cairn/${name}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cairn/${name}/*.cpp
+       ${PROJECT_SOURCE_DIR}/src/cairn/${name}/*/*.cpp)
   set(root ${PROJECT_BINARY_DIR}/rooms/${name})
   file(MAKE_DIRECTORY ${root}/cairn)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/cairn/${name} ${root}/cairn/${name} SYMBOLIC)
