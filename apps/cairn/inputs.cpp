@@ -158,12 +158,21 @@ Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& arg
     if (!accelerator) return fail(std::move(accelerator).error().in("--gpu"));
     named.push_back(*accelerator);
   }
-  std::vector<const Accelerator*> out;
+  // The order is the catalogue's; partitions of a package are not on its list.
+  const auto holds = [](const std::vector<const Accelerator*>& list, const Accelerator* a) {
+    return std::ranges::find(list, a) != list.end();
+  };
+  std::vector<const Accelerator*> chosen;
   for (const Accelerator& a : knowledge.accelerators.all()) {
-    const bool chosen = named.empty() ? kept(a, args) : std::ranges::find(named, &a) != named.end();
-    if (!chosen) continue;
-    CAIRN_TRY(const bool keep, affordable(a, args, knowledge.prices));
-    if (keep) out.push_back(&a);
+    if (named.empty() ? kept(a, args) : holds(named, &a)) chosen.push_back(&a);
+  }
+  for (const Accelerator* a : named) {
+    if (!holds(chosen, a)) chosen.push_back(a);
+  }
+  std::vector<const Accelerator*> out;
+  for (const Accelerator* a : chosen) {
+    CAIRN_TRY(const bool keep, affordable(*a, args, knowledge.prices));
+    if (keep) out.push_back(a);
   }
   if (out.empty()) {
     return fail(not_found("no accelerator is left by the selection")

@@ -1,6 +1,10 @@
 // The runner of acceptance cases itself: it must fail where it should.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <set>
+
+#include "cairn/data/csv.h"
 #include "cairn/data/json.h"
 #include "cairn/data/yaml.h"
 #include "cases.h"
@@ -78,6 +82,65 @@ TEST(Run, StatusAndSignals) {
   EXPECT_EQ(run({"sh", "-c", "exit 7"}).status, 7);
   EXPECT_EQ(run({"sh", "-c", "kill -9 $$"}).status, 128 + 9);
   EXPECT_EQ(run({"sh", "-c", "echo $X"}, {"X=1"}).out, "1\n");
+}
+
+// --- tests/cases/questions.csv: which questions are cases, and why others are not ------
+
+std::set<std::string> urls_of(const std::filesystem::path& table) {
+  std::set<std::string> out;
+  const auto document = load_csv(table.string());
+  if (!document) return out;
+  const auto rows = Table::from(document->root());
+  EXPECT_TRUE(rows) << table;
+  const auto url = rows->column("url");
+  for (std::uint32_t i = 0; i < rows->rows(); ++i) out.emplace(rows->row(i).text(*url));
+  return out;
+}
+
+std::set<std::string> sources_of_cases() {
+  std::set<std::string> out;
+  const std::filesystem::path folder = std::filesystem::path(CAIRN_SOURCE_DIR) / "tests/cases";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const auto document = load_yaml(entry.path().string());
+    EXPECT_TRUE(document) << entry.path();
+    const auto cases = document->root().find("cases");
+    for (std::uint32_t i = 0; i < cases->size(); ++i) {
+      out.insert(cases->at(i).find("source")->find("url")->text());
+    }
+  }
+  return out;
+}
+
+TEST(Questions, AreCasesOrHaveAReason) {
+  const std::filesystem::path file =
+      std::filesystem::path(CAIRN_SOURCE_DIR) / "tests/cases/questions.csv";
+  const auto document = load_csv(file.string());
+  ASSERT_TRUE(document) << document.error().to_string();
+  const auto table = Table::from(document->root());
+  ASSERT_TRUE(table);
+  const auto url = table->column("url");
+  const auto state = table->column("state");
+  const auto reason = table->column("reason");
+  ASSERT_TRUE(url && state && reason);
+  const std::set<std::string> sources = sources_of_cases();
+  for (std::uint32_t i = 0; i < table->rows(); ++i) {
+    const Row row = table->row(i);
+    const std::string_view is = row.text(*state);
+    const bool stated = is == "case" || is == "partly";
+    EXPECT_TRUE(stated || is == "passed over") << row.where();
+    EXPECT_EQ(stated, sources.contains(std::string(row.text(*url)))) << row.text(*url);
+    EXPECT_EQ(is == "case", !row.has(*reason)) << row.where();
+  }
+}
+
+// Where the collection lies beside the checkout, every one of its questions is judged.
+TEST(Questions, AreAllJudged) {
+  const std::filesystem::path root(CAIRN_SOURCE_DIR);
+  const std::set<std::string> collected = urls_of(root / "../shared/questions.csv");
+  if (collected.empty()) GTEST_SKIP() << "no collection of questions beside the checkout";
+  const std::set<std::string> judged = urls_of(root / "tests/cases/questions.csv");
+  for (const std::string& url : collected) EXPECT_TRUE(judged.contains(url)) << url;
 }
 
 }  // namespace
