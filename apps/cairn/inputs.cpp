@@ -181,7 +181,7 @@ Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& arg
   return out;
 }
 
-Result<DeploymentRequest> settings_of(const ParsedCommand& args) {
+Result<DeploymentRequest> settings_of(const ParsedCommand& args, const Knowledge& knowledge) {
   DeploymentRequest r;
   r.weights = args.text(kWeights).value_or("");
   r.kv = args.text(kKv).value_or("");
@@ -196,6 +196,10 @@ Result<DeploymentRequest> settings_of(const ParsedCommand& args) {
   CAIRN_TRY(r.places, places_of(args));
   return r;
 }
+  if (const auto name = args.text(kHost)) {
+    CAIRN_TRY(r.host, knowledge.hosts.find(*name));
+  }
+  if (const auto rate = args.number(kHostBandwidth)) r.host_bandwidth = BytesPerSecond(*rate * 1e9);
 
 Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine) {
   const auto number = [&args](const OptionSpec& option) {

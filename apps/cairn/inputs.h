@@ -21,7 +21,7 @@ Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& arg
 
 /// Engine settings, KV format and layout; accelerator, engine and weights are
 /// filled in by the command. --gpus without a layout splits one model over them.
-Result<DeploymentRequest> settings_of(const ParsedCommand& args);
+Result<DeploymentRequest> settings_of(const ParsedCommand& args, const Knowledge& knowledge);
 /// The layout for an engine: --tp, --pp, --ep, --dp, or --gpus cards for one model.
 /// An error where both are given and differ.
 Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine);

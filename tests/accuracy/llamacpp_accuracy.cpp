@@ -22,6 +22,7 @@
 
 #include "cairn/data/csv.h"
 #include "cairn/model/hf_config.h"
+#include "cairn/predict/placed_stages.h"
 #include "cairn/predict/prediction.h"
 
 namespace {
@@ -35,6 +36,7 @@ struct Sample {
   std::string metric;
   std::string model;
   std::string format;
+  bool from_host = false;
   double measured = 0;
   double predicted = 0;
   [[nodiscard]] double ratio() const { return predicted / measured; }
@@ -103,10 +105,10 @@ class Comparison {
     const double out = number(evidence, e["output_len"]).value_or(128);
     const double rate = prefill ? in / times->prefill(in, depth).total.value()
                                 : 1 / times->decode_mean(1, depth + in, out).total.value();
-    samples_.push_back({std::string(evidence.text(e["id"])), std::string(evidence.text(e["gpu"])),
-                        (*engine)->id, prefill ? "prefill" : "decode",
-                        std::string(config.text(c["model_id"])),
-                        std::string(evidence.text(e["weight_format"])), *measured, rate});
+    samples_.push_back(
+        {std::string(evidence.text(e["id"])), std::string(evidence.text(e["gpu"])), (*engine)->id,
+         prefill ? "prefill" : "decode", std::string(config.text(c["model_id"])),
+         std::string(evidence.text(e["weight_format"])), is_placed(*deployment), *measured, rate});
   }
 
   [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
@@ -129,6 +131,13 @@ class Comparison {
     const auto batch = number(config, c["n_batch"]);
     if (batch) ubatch = std::min(*batch, ubatch.value_or(512));
     if (ubatch) request.ubatch = static_cast<std::int64_t>(*ubatch);
+    const auto layers = number(config, c["ngl"]);
+    if (layers) request.places.gpu_layers = static_cast<std::int64_t>(*layers);
+    const auto experts = number(config, c["n_cpu_moe"]);
+    if (experts) request.places.host_expert_layers = static_cast<std::int64_t>(*experts);
+    if (const auto rate = number(config, c["host_gb_s"])) {
+      request.host_bandwidth = BytesPerSecond(*rate * 1e9);
+    }
   }
 
   void skip(const std::string& reason) { ++skipped_[reason]; }
@@ -243,6 +252,9 @@ Result<int> run(std::span<char*> args) {
     print_groups(samples, markdown, [](const Sample& s) { return s.format + " " + s.metric; });
     print_groups(samples, markdown, [](const Sample& s) { return s.model + " " + s.metric; });
   }
+  print_groups(samples, markdown, [](const Sample& s) {
+    return s.metric + (s.from_host ? " with weights in host memory" : " without");
+  });
   std::vector<const Sample*> all;
   for (const Sample& s : samples) all.push_back(&s);
   const Score total = score(all);

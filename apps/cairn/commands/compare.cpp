@@ -149,7 +149,7 @@ Result<Answer> run_compare(Context& context) {
     CAIRN_TRY(const Accelerator* a, knowledge.accelerators.find(name));
     request.accelerators.push_back(a);
   }
-  CAIRN_TRY(request.settings, settings_of(args));
+  CAIRN_TRY(request.settings, settings_of(args, knowledge));
   CAIRN_TRY(request.workload, workload_of(args));
   CAIRN_TRY(request.terms, terms_of(args, knowledge));
   if (const auto name = args.text(kEngine)) {

@@ -115,7 +115,7 @@ Result<Answer> run_fit(Context& context) {
   CAIRN_TRY(const ModelInput model, model_of(std::string(args.argument(0)), context, knowledge));
   FitRequest request;
   CAIRN_TRY(request.accelerators, accelerators_of(args, knowledge));
-  CAIRN_TRY(request.settings, settings_of(args));
+  CAIRN_TRY(request.settings, settings_of(args, knowledge));
   if (const auto name = args.text(kEngine)) {
     CAIRN_TRY(const EngineInfo* engine, knowledge.engines.find(*name));
     request.engines.push_back(engine);

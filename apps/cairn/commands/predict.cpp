@@ -177,7 +177,7 @@ Result<Answer> run_predict(Context& context) {
   CAIRN_TRY(const Accelerator* accelerator, single_accelerator(args, knowledge));
   CAIRN_TRY(const ModelInput model, find_model(std::string(args.argument(0)), knowledge,
                                                std::string(args.text(kLike).value_or(""))));
-  CAIRN_TRY(DeploymentRequest request, settings_of(args));
+  CAIRN_TRY(DeploymentRequest request, settings_of(args, knowledge));
   request.accelerator = accelerator;
   if (const auto name = args.text(kEngine)) {
     CAIRN_TRY(request.engine, knowledge.engines.find(*name));

@@ -201,6 +201,21 @@ inline constexpr OptionSpec kSwaFull{
     .name = "swa-full",
     .description = msg("llama.cpp keeps every position of layers with a window")};
 
+inline constexpr OptionSpec kHost{
+    .name = "host",
+    .type = OptionType::text,
+    .metavar = "ID",
+    .description = msg("machine around the cards, from cairn hosts: memory and slots count where "
+                       "llama.cpp keeps weights in host memory")};
+inline constexpr OptionSpec kHostBandwidth{
+    .name = "host-bandwidth",
+    .type = OptionType::number,
+    .metavar = "RATE",
+    .unit = "GB/s",
+    .min = 1,
+    .max = 1e5,
+    .description = msg("bandwidth of the host's memory by its data sheet, all sockets")};
+
 inline constexpr const OptionSpec* kDeploymentOptions[] = {&kGpu,     &kGpus, &kEngine,
                                                            &kWeights, &kKv,   &kLike};
 inline constexpr OptionGroup kDeployment{msg("Deployment"), kDeploymentOptions};
@@ -214,8 +229,8 @@ inline constexpr const OptionSpec* kEngineOptions[] = {
 inline constexpr OptionGroup kEngineSettings{msg("Engine settings"), kEngineOptions};
 
 inline constexpr const OptionSpec* kOffloadOptions[] = {
-    &kNgl,         &kCpuMoe,    &kNCpuMoe, &kOverrideTensor, &kSplitMode,
-    &kTensorSplit, &kKvUnified, &kSwaFull, &kMmproj};
+    &kNgl,       &kCpuMoe,  &kNCpuMoe, &kOverrideTensor, &kSplitMode,    &kTensorSplit,
+    &kKvUnified, &kSwaFull, &kMmproj,  &kHost,           &kHostBandwidth};
 inline constexpr OptionGroup kOffload{msg("Places in llama.cpp"), kOffloadOptions};
 
 // How a machine is set up whose GPU shares its memory.

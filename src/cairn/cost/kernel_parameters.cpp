@@ -108,6 +108,10 @@ Result<KernelParameters> read_parameters(const Layers& layers, Node engine) {
   const auto number = [&layers](std::string_view key, double fallback, double low, double high) {
     return layers.holder(key).get_number_or(key, fallback, low, high);
   };
+  if (layers.holder("expert_memory").find("expert_memory")) {
+    CAIRN_TRY(const Prior share, read_prior(layers, "expert_memory", 1));
+    out.expert_memory = share.value;
+  }
   CAIRN_TRY(out.matvec_tokens, number("matvec_tokens", 8, 0, 1024));
   CAIRN_TRY(out.cache_speedup, number("cache_speedup", 1, 1, 16));
   CAIRN_TRY(out.attention_tokens, number("attention_tokens", 64, 0, 65536));
@@ -154,6 +158,19 @@ Result<KernelParameters> scaled(KernelParameters p, Node engine) {
   return p;
 }
 
+Result<HostParameters> read_host(Node root) {
+  HostParameters out;
+  CAIRN_TRY(out.flops_per_byte, read_prior(root, "flops_per_byte", 1));
+  CAIRN_TRY(out.copy, read_prior(root, "copy", 1));
+  CAIRN_TRY(out.handover, read_prior(root, "handover_us", 1e-6));
+  CAIRN_TRY(const Node tokens, root.required("gpu_tokens"));
+  CAIRN_TRY(out.gpu_tokens, tokens.get_number("value", 1, 1e6));
+  CAIRN_TRY(const Node fabric, root.required("fabric_from_gb_s"));
+  CAIRN_TRY(const double from, fabric.get_number("value", 0, 1e6));
+  out.fabric_from = BytesPerSecond(from * 1e9);
+  return out;
+}
+
 }  // namespace
 
 const MatmulPath* KernelParameters::path(std::string_view type, double tokens) const {
@@ -189,6 +206,8 @@ Result<CostData> CostData::load(const Image& image) {
     CAIRN_TRY(parameters.efficiency, read_prior(node, "efficiency", 1));
     out.links_.emplace(name, parameters);
   }
+  CAIRN_TRY(const Node host, image.root("cost/host.yaml"));
+  CAIRN_TRY(out.host_, read_host(host));
   CAIRN_TRY(const Node power, image.root("cost/power.yaml"));
   CAIRN_TRY(out.power_.memory_bound, read_prior(power, "memory_bound", 1));
   CAIRN_TRY(out.power_.compute_bound, read_prior(power, "compute_bound", 1));

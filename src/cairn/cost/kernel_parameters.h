@@ -59,6 +59,7 @@ struct KernelParameters {
 
   // Memory-bound work.
   Prior memory_efficiency;   // of peak bandwidth, streaming weights
+  double expert_memory = 1;  // what of that reading the chosen experts reaches
   Prior vector_efficiency;   // of the fp32 vector rate, unpacking quantised weights
   double matvec_tokens = 8;  // up to this many tokens weights are streamed by a
                              // matrix-vector kernel, which unpacks for every token
@@ -109,6 +110,15 @@ struct PowerParameters {
   double idle_fraction = 0.1;  // of board power, where the catalogue has no idle figure
 };
 
+/// Work on weights that stay in host memory (data/cost/host.yaml).
+struct HostParameters {
+  Prior flops_per_byte;          // of the vector units in 32 bits, by memory bandwidth
+  Prior copy;                    // share of the link that copies of weights reach
+  Prior handover;                // seconds in which a step passes from GPU to host or back
+  double gpu_tokens = 32;        // tokens of a step from which on a GPU does the work
+  BytesPerSecond fabric_from{};  // bandwidth beyond which cores cannot reach all of it
+};
+
 /// What the intervals of times hold besides the priors of the parameters.
 struct Uncertainty {
   double model_floor = 0;  // sigma that remains however well the parameters are known
@@ -130,12 +140,14 @@ class CostData {
   /// By link name ("infinity-fabric", "nvlink", "pcie"); an error for another.
   [[nodiscard]] Result<LinkParameters> link(std::string_view name) const;
   [[nodiscard]] const PowerParameters& power() const { return power_; }
+  [[nodiscard]] const HostParameters& host() const { return host_; }
   [[nodiscard]] const Uncertainty& uncertainty() const { return uncertainty_; }
 
  private:
   std::unordered_map<std::string, Node> engines_;
   std::unordered_map<std::string, LinkParameters> links_;
   PowerParameters power_;
+  HostParameters host_;
   Uncertainty uncertainty_;
   std::optional<Image> image_;
 };

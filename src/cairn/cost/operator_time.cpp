@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cairn/base/rounding.h"
+
 namespace cairn {
 namespace {
 
@@ -13,7 +15,9 @@ namespace {
 double smooth_max(double a, double b) {
   const double top = std::max(a, b);
   if (top <= 0 || !std::isfinite(top)) return top;
-  const double r = std::min(a, b) / top;
+  const double other = std::min(a, b);
+  if (other <= 0) return top;
+  const double r = other / top;
   if (r < 1e-4) return top;  // r^4 is lost beside 1
   return top * std::sqrt(std::sqrt(1 + r * r * r * r));
 }
@@ -27,6 +31,7 @@ BytesPerSecond effective_bandwidth(const DeviceModel& d, Bytes resident) {
   if (speedup <= 1 || cache <= Bytes{} || resident <= Bytes{}) return memory;
   // A cyclic stream longer than the cache finds nothing of itself there.
   const double hit = std::clamp(2.0 * (cache / resident) - 1.0, 0.0, 1.0);
+  if (hit <= 0) return memory;
   return memory / ((1.0 - hit) + hit / speedup);
 }
 
@@ -76,22 +81,26 @@ Seconds matmul_compute(const Operator& op, const TypeKernels::Path& kernel, cons
 // A matrix-vector kernel unpacks for every token. Engines take it up to a number of
 // tokens that was chosen where the matrix kernel becomes faster; where the matrix
 // kernel is faster before, by these parameters, it is taken there.
-OperatorTime linear_kernel(const Operator& op, const TypeKernels& kernels, const Step& step,
-                           const DeviceModel& d, double matrices, Seconds load, Seconds unpack) {
+void take_kernel(const Operator& op, const TypeKernels& kernels, const Step& step,
+                 const DeviceModel& d, double matrices, Seconds load, Seconds unpack,
+                 OperatorTime& t) {
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
   const double per_matrix =
       tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices);
-  OperatorTime vector;
-  vector.unpack = unpack * std::max(1.0, per_matrix);
+  t.unpack = unpack * std::max(1.0, per_matrix);
   const TypeKernels::Path* path = kernels.path(per_matrix);
-  if (path == nullptr) return vector;
-  OperatorTime matrix;
-  matrix.unpack = unpack;
-  matrix.compute = matmul_compute(op, *path, step, d, matrices);
-  if (op.kind == OperatorKind::expert_linear) matrix.launch = path->path->expert_launch * matrices;
-  if (per_matrix > d.kernels.matvec_tokens) return matrix;
-  const Seconds busy(smooth_max(matrix.compute.value(), (load + unpack).value()));
-  return load + vector.unpack <= matrix.launch + busy ? vector : matrix;
+  if (path == nullptr) return;
+  Seconds launch{};
+  if (op.kind == OperatorKind::expert_linear) launch = path->path->expert_launch * matrices;
+  const bool few = per_matrix <= d.kernels.matvec_tokens;
+  // However fast a matrix kernel computes, it loads and unpacks once.
+  if (few && load + t.unpack <= launch + (load + unpack)) return;
+  const Seconds compute = matmul_compute(op, *path, step, d, matrices);
+  const Seconds busy(few ? smooth_max(compute.value(), (load + unpack).value()) : 0);
+  if (few && load + t.unpack <= launch + busy) return;
+  t.unpack = unpack;
+  t.compute = compute;
+  t.launch = launch;
 }
 
 // Attention kernels keep a tile of queries, scores and values in registers: heads
@@ -152,20 +161,20 @@ double tile_utilisation(double rows, double tokens, double inner, const MatmulPa
                         bool spread) {
   // Kernels come in narrower token tiles for small batches, down to 16.
   constexpr double kMostTokens = 1e15;
-  const auto whole = static_cast<std::uint64_t>(std::ceil(std::clamp(tokens, 1.0, kMostTokens)));
+  const auto whole = static_cast<std::uint64_t>(rounded_up(std::clamp(tokens, 1.0, kMostTokens)));
   const auto narrow = static_cast<double>(std::bit_ceil(whole));
   const double tile_tokens =
       std::min(path.tile_tokens, std::max(kSmallestTile, spread ? tokens : narrow));
-  const double tiles_r = std::ceil(rows / path.tile_rows);
-  const double tiles_t = spread ? tokens / tile_tokens + 0.5 : std::ceil(tokens / tile_tokens);
+  const double tiles_r = rounded_up(rows / path.tile_rows);
+  const double tiles_t = spread ? tokens / tile_tokens + 0.5 : rounded_up(tokens / tile_tokens);
   const double covered = tiles_r * path.tile_rows * tiles_t * tile_tokens;
   if (units <= 0) return rows * tokens / covered;
   constexpr double kShortestInner = 1024;  // a cut along k shorter than this gains nothing
   const double tiles = tiles_r * tiles_t;
   double cut = 1;
   if (tiles < units) {
-    cut = std::clamp(std::min(std::floor(units / tiles), std::floor(inner / kShortestInner)), 1.0,
-                     path.split_k);
+    cut = std::clamp(std::min(rounded_down(units / tiles), rounded_down(inner / kShortestInner)),
+                     1.0, path.split_k);
   }
   const double slots = tiles * cut;
   return rows * tokens * slots / (covered * (slots + 0.5 * units));
@@ -191,6 +200,25 @@ const TypeKernels::Path* TypeKernels::path(double tokens) const {
     if (tokens <= p.path->max_tokens) return &p;
   }
   return nullptr;
+}
+
+Bytes stored_bytes(const Operator& op, const TensorType* type, const TensorType& kv,
+                   const Step& step) {
+  if (op.kind == OperatorKind::attention) {
+    const double attended =
+        attended_positions(op.attention, step.context, step.tokens_per_sequence);
+    return step.sequences * kv.bytes(attended + step.tokens_per_sequence,
+                                     static_cast<double>(kv_elements_per_token(op.attention)));
+  }
+  const bool product = op.kind == OperatorKind::linear || op.kind == OperatorKind::router ||
+                       op.kind == OperatorKind::expert_linear;
+  if (!product || type == nullptr) return {};
+  const double tokens = op.output_only ? step.output_tokens : step.tokens();
+  const double matrices = op.kind == OperatorKind::expert_linear
+                              ? expected_experts(static_cast<double>(op.experts),
+                                                 static_cast<double>(op.experts_per_token), tokens)
+                              : 1.0;
+  return matrices * type->bytes(static_cast<double>(op.output), static_cast<double>(op.input));
 }
 
 OperatorTime time_operator(const Operator& op, const TensorType* type, const TensorType& kv,
@@ -221,10 +249,10 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
               ? expected_experts(static_cast<double>(op.experts),
                                  static_cast<double>(op.experts_per_token), tokens)
               : 1.0;
+      if (op.kind == OperatorKind::expert_linear) memory_efficiency *= k.expert_memory;
       work = linear_work(op, *type, kernels, step, d, matrices);
-      t = linear_kernel(op, kernels, step, d, matrices,
-                        work.bytes / (bandwidth * memory_efficiency),
-                        Flops(work.unpack_operations) / kernels.unpack_rate);
+      take_kernel(op, kernels, step, d, matrices, work.bytes / (bandwidth * memory_efficiency),
+                  Flops(work.unpack_operations) / kernels.unpack_rate, t);
       break;
     }
     case OperatorKind::attention: {

@@ -80,6 +80,11 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
                            const TensorType& kv, const Step& step, const DeviceModel& device,
                            Bytes resident);
 
+/// What a step reads of an operator's weights (of the experts that it touches), or of the
+/// cache that attention goes over.
+Bytes stored_bytes(const Operator& op, const TensorType* type, const TensorType& kv,
+                   const Step& step);
+
 /// Share of the tile slots that a product of `rows` output features by `tokens`
 /// fills with useful work on `units` compute units: padding of the last tile in
 /// each direction, and a last wave that is half full on average (t tiles take

@@ -104,6 +104,7 @@ StepTime& StepTime::operator+=(const StepTime& o) {
   compute_bound += o.compute_bound;
   memory_bound += o.memory_bound;
   fixed += o.fixed;
+  from_host += o.from_host;
   flops += o.flops;
   bytes += o.bytes;
   return *this;
@@ -118,39 +119,41 @@ StepShape StepShape::of(const Graph& graph, const BoundWeights& weights, const L
   out.vocabulary = static_cast<double>(graph.spec.vocabulary);
   for (const Operator& op : graph.operators) {
     if (!runs(op, graph, share)) continue;
-    OperatorGroup group;
-    group.op = share_of(op, graph, share);
-    const Tensor* tensor = nullptr;
-    if (op.tensor >= 0) {
-      const auto index = static_cast<std::size_t>(op.tensor);
-      tensor = &graph.tensors[index];
-      group.type = weights.types[index];
-    }
-    group.name = name_for(op, tensor);
-    group.time_class = class_of(op, tensor);
-    if (streams(op.kind) && group.type != nullptr) {
-      out.weight_bytes += static_cast<double>(group.op.experts) *
-                          group.type->bytes(static_cast<double>(group.op.output),
-                                            static_cast<double>(group.op.input));
-    }
-    if (tensor != nullptr && sums_over_ranks(tensor->role)) out.all_reduces += 1;
-    if (op.kind == OperatorKind::router) out.expert_layers += 1;
-    const auto it = std::ranges::find_if(out.groups, [&group](const OperatorGroup& other) {
-      return signature(other) == signature(group);
-    });
-    if (it != out.groups.end()) {
-      it->count += 1;
-    } else {
-      out.groups.push_back(std::move(group));
-    }
+    const auto index = static_cast<std::size_t>(std::max(0, op.tensor));
+    const bool weighted = op.tensor >= 0;
+    out.add(share_of(op, graph, share), weighted ? &graph.tensors[index] : nullptr,
+            weighted ? weights.types[index] : nullptr);
   }
   return out;
+}
+
+void StepShape::add(Operator op, const Tensor* tensor, const TensorType* type) {
+  OperatorGroup group;
+  group.type = type;
+  group.name = name_for(op, tensor);
+  group.time_class = class_of(op, tensor);
+  if (streams(op.kind) && type != nullptr) {
+    weight_bytes += static_cast<double>(op.experts) *
+                    type->bytes(static_cast<double>(op.output), static_cast<double>(op.input));
+  }
+  if (tensor != nullptr && sums_over_ranks(tensor->role)) all_reduces += 1;
+  if (op.kind == OperatorKind::router) expert_layers += 1;
+  group.op = std::move(op);
+  const auto it = std::ranges::find_if(groups, [&group](const OperatorGroup& other) {
+    return signature(other) == signature(group);
+  });
+  if (it != groups.end()) {
+    it->count += 1;
+  } else {
+    groups.push_back(std::move(group));
+  }
 }
 
 bool StepShape::like(const StepShape& o) const {
   if (share.head != o.share.head || share.tp != o.share.tp || share.ep != o.share.ep) return false;
   if (layout.pp != o.layout.pp || all_reduces != o.all_reduces) return false;
   if (expert_layers != o.expert_layers || weight_bytes != o.weight_bytes) return false;
+  if (handovers != o.handovers || rows != o.rows) return false;
   return std::ranges::equal(groups, o.groups, [](const OperatorGroup& a, const OperatorGroup& b) {
     return a.count == b.count && signature(a) == signature(b);
   });
@@ -170,12 +173,39 @@ Result<StepShapes> shapes_of(const Graph& graph, const BoundWeights& weights,
 }
 
 StepModel::StepModel(std::shared_ptr<const StepShape> shape, const KvFormat& kv,
-                     std::shared_ptr<const DeviceModel> device, CollectiveModel links)
-    : shape_(std::move(shape)), device_(std::move(device)), links_(std::move(links)), kv_(kv) {
-  kernels_.reserve(shape_->groups.size());
-  for (const OperatorGroup& g : shape_->groups) {
-    kernels_.push_back(g.type != nullptr ? TypeKernels::of(*device_, g.type->name) : TypeKernels{});
+                     std::shared_ptr<const DeviceModel> device, CollectiveModel links,
+                     std::shared_ptr<const HostWork> host)
+    : shape_(std::move(shape)),
+      device_(std::move(device)),
+      links_(std::move(links)),
+      kv_(kv),
+      host_(std::move(host)) {
+  const auto kernels_on = [this](const DeviceModel& on) {
+    std::vector<TypeKernels> out;
+    out.reserve(shape_->groups.size());
+    for (const OperatorGroup& g : shape_->groups) {
+      out.push_back(g.type != nullptr ? TypeKernels::of(on, g.type->name) : TypeKernels{});
+    }
+    return out;
+  };
+  kernels_ = kernels_on(*device_);
+  if (host_ != nullptr) taken_over_ = kernels_on(*host_->gpu);
+}
+
+OperatorTime StepModel::time_of(std::size_t i, const Step& step, Seconds& copied) const {
+  const OperatorGroup& g = shape_->groups[i];
+  const double tokens = g.op.output_only ? step.output_tokens : step.tokens();
+  if (host_ == nullptr || tokens < host_->gpu_tokens) {
+    return time_operator(g.op, g.type, kernels_[i], *kv_.type, step, *device_,
+                         shape_->weight_bytes);
   }
+  // What was copied for one step is overwritten by the next weights.
+  OperatorTime t =
+      time_operator(g.op, g.type, taken_over_[i], *kv_.type, step, *host_->gpu, Bytes{});
+  copied = stored_bytes(g.op, g.type, *kv_.type, step) / host_->copy;
+  t.memory += copied;
+  t.total += copied;
+  return t;
 }
 
 Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
@@ -197,6 +227,17 @@ Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
     fixed += 2 * shape.expert_layers * links_.latency();
   }
   if (shape.layout.pp > 1 && !share.head) total += links_.send(activations);
+  if (shape.rows.products > 0) {
+    const Bytes moved(tokens * element * (shape.rows.sent + shape.rows.gathered));
+    // Once there and once back for each product; what is moved goes over one link.
+    const Seconds starts = (2 * shape.rows.products - 1) * links_.latency();
+    total += starts + links_.send(moved);
+    fixed += starts;
+  }
+  if (host_ != nullptr && tokens < host_->gpu_tokens) {
+    total += shape.handovers * (host_->handover + activations / host_->copy);
+    fixed += shape.handovers * host_->handover;
+  }
   return total;
 }
 
@@ -204,18 +245,23 @@ StepTime StepModel::mean(const Step& step, double last) const {
   StepTime out;
   const auto add = [&](std::size_t i, const Step& at, double weight) {
     const OperatorGroup& g = shape_->groups[i];
-    const OperatorTime t =
-        time_operator(g.op, g.type, kernels_[i], *kv_.type, at, *device_, shape_->weight_bytes);
+    Seconds copied{};
+    const OperatorTime t = time_of(i, at, copied);
     const double count = g.count * weight;
     const Seconds all = t.total * count;
     out.total += all;
     out.by_class[static_cast<std::size_t>(g.time_class)] += all;
-    const Seconds busy = (t.total - t.launch) * count;
+    out.flops += t.flops * count;
+    out.bytes += t.bytes * count;
+    if (host_ != nullptr && copied <= Seconds{}) {
+      out.from_host += all;
+      return;
+    }
+    out.from_host += copied * count;
+    const Seconds busy = (t.total - t.launch - copied) * count;
     (t.limit == Limit::compute || t.limit == Limit::unpack ? out.compute_bound
                                                            : out.memory_bound) += busy;
     out.fixed += t.launch * count;
-    out.flops += t.flops * count;
-    out.bytes += t.bytes * count;
   };
   Step middle = step;
   middle.context = (step.context + last) / 2;
@@ -245,8 +291,8 @@ std::vector<GroupTime> StepModel::explain(const Step& step) const {
   out.reserve(kernels_.size());
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     const OperatorGroup& g = shape_->groups[i];
-    out.push_back({&g, time_operator(g.op, g.type, kernels_[i], *kv_.type, step, *device_,
-                                     shape_->weight_bytes)});
+    Seconds copied{};
+    out.push_back({&g, time_of(i, step, copied)});
   }
   return out;
 }

@@ -45,6 +45,7 @@ struct StepTime {
   Seconds compute_bound{};  // time in operators limited by compute or unpacking
   Seconds memory_bound{};   // ... by memory
   Seconds fixed{};          // launches, host, latency of collectives
+  Seconds from_host{};      // on what lies in host memory: the processor's work, and copies
   Flops flops{};
   Bytes bytes{};
 
@@ -66,6 +67,27 @@ struct GroupTime {
   OperatorTime time;  // of one operator
 };
 
+/// Products that are cut by rows over several devices (llama.cpp --split-mode row): one
+/// device sends the input to the others and gathers what they put out
+/// (ggml_cuda_op_mul_mat, ggml/src/ggml-cuda/ggml-cuda.cu). Sums over a step's products.
+struct RowCut {
+  double products = 0;
+  double sent = 0;      // features of a token that go to other devices
+  double gathered = 0;  // ... and that come back
+  friend bool operator==(const RowCut&, const RowCut&) = default;
+};
+
+/// Work on weights in host memory. A step of few tokens is the processor's. One of more is
+/// done by a GPU, to which weights are copied each time (op offload:
+/// ggml_backend_sched_backend_id_from_cur, ggml/src/ggml-backend.cpp, and
+/// ggml_backend_cuda_device_offload_op, ggml/src/ggml-cuda/ggml-cuda.cu).
+struct HostWork {
+  std::shared_ptr<const DeviceModel> gpu;
+  double gpu_tokens = 32;  // of a step, from which on the GPU takes it
+  BytesPerSecond copy{};   // usable, from host memory to the GPU
+  Seconds handover{};      // of a step, from one to the other
+};
+
 /// What one device of a layout computes in a step, whatever the device is.
 struct StepShape {
   std::vector<OperatorGroup> groups;
@@ -76,6 +98,12 @@ struct StepShape {
   double expert_layers = 0;
   double vocabulary = 0;
   Bytes weight_bytes{};  // that a step streams from memory apart from the KV cache
+  double handovers = 0;  // of a step's activations between host and devices
+  RowCut rows;
+
+  /// An operator as the device runs it, with the tensor and the type of its weight (null
+  /// without one).
+  void add(Operator op, const Tensor* tensor, const TensorType* type);
 
   static StepShape of(const Graph& graph, const BoundWeights& weights, const Layout& layout,
                       const Share& share);
@@ -89,8 +117,10 @@ Result<StepShapes> shapes_of(const Graph& graph, const BoundWeights& weights, co
 
 class StepModel {
  public:
+  /// `host`: of a shape whose weights lie in host memory, with the processor as device.
   StepModel(std::shared_ptr<const StepShape> shape, const KvFormat& kv,
-            std::shared_ptr<const DeviceModel> device, CollectiveModel links);
+            std::shared_ptr<const DeviceModel> device, CollectiveModel links,
+            std::shared_ptr<const HostWork> host = nullptr);
 
   /// The time of a step in which every sequence is in the same state.
   [[nodiscard]] StepTime time(const Step& step) const { return mean(step, step.context); }
@@ -103,8 +133,11 @@ class StepModel {
   [[nodiscard]] Bytes weight_bytes() const { return shape_->weight_bytes; }
   [[nodiscard]] const DeviceModel& device() const { return *device_; }
   [[nodiscard]] const StepShape& shape() const { return *shape_; }
+  [[nodiscard]] bool from_host() const { return host_ != nullptr; }
 
  private:
+  /// Of one operator of a group. `copied`: the part of it that copies from host memory took.
+  [[nodiscard]] OperatorTime time_of(std::size_t group, const Step& step, Seconds& copied) const;
   [[nodiscard]] Seconds communication(const Step& step, Seconds& fixed) const;
 
   std::shared_ptr<const StepShape> shape_;
@@ -112,6 +145,8 @@ class StepModel {
   std::vector<TypeKernels> kernels_;  // one a group; they point into device_
   CollectiveModel links_;
   KvFormat kv_;
+  std::shared_ptr<const HostWork> host_;
+  std::vector<TypeKernels> taken_over_;  // as kernels_, of the GPU that takes over
 };
 
 }  // namespace cairn

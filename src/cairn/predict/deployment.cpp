@@ -338,3 +338,5 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
 }
 
 }  // namespace cairn
+  out.host = request.host;
+  out.host_bandwidth = request.host_bandwidth;

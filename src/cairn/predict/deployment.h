@@ -12,6 +12,7 @@
 #include "cairn/base/result.h"
 #include "cairn/engine/engine.h"
 #include "cairn/hardware/accelerator.h"
+#include "cairn/hardware/host.h"
 #include "cairn/layout/layout.h"
 #include "cairn/memory/memory.h"
 #include "cairn/model/graph.h"
@@ -94,6 +95,8 @@ struct DeploymentRequest {
   std::optional<bool> rocwmma;
   std::optional<std::int64_t> build;
   LlamaCppPlaces places;
+  const Host* host = nullptr;                    // around the cards; null: a usual one
+  std::optional<BytesPerSecond> host_bandwidth;  // of its memory, instead of the catalogue's
 };
 
 struct Deployment {
@@ -105,6 +108,8 @@ struct Deployment {
   BoundWeights weights;
   KvFormat kv;
   Layout layout;
+  const Host* host = nullptr;  // null: a usual one of the catalogue
+  std::optional<BytesPerSecond> host_bandwidth;
 };
 
 /// Resolves a request. Refused: an engine that does not run on the vendor or

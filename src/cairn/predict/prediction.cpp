@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cairn/predict/money.h"
+#include "cairn/predict/placed_stages.h"
 
 namespace cairn {
 namespace {
@@ -84,9 +85,17 @@ void add_power(Metrics& m, Prediction& p, const OperatingPoint& point, double ti
   }
 }
 
-void add_memory(Metrics& m, const Prediction& p, const Graph& graph, const BoundWeights& weights) {
-  m.exact("weights_gib", in_gib(weights.total(graph)), "GiB");
-  m.add("kv_cache_tokens", static_cast<double>(p.memory.kv_tokens), p.memory.sigma, "tokens");
+void add_memory(Metrics& m, const Prediction& p, const Deployment& d) {
+  const EngineFamily family = d.engine->family;
+  const bool reserves = family == EngineFamily::llama_cpp || family == EngineFamily::transformers;
+  m.exact("weights_gib", in_gib(d.weights.total(*d.model.graph)), "GiB");
+  const auto tokens = static_cast<double>(p.memory.kv_tokens);
+  // llama.cpp and transformers reserve what they are told; a server's pool is what is left.
+  if (reserves) {
+    m.exact("kv_cache_tokens", tokens, "tokens");
+  } else {
+    m.add("kv_cache_tokens", tokens, p.memory.sigma, "tokens");
+  }
 }
 
 }  // namespace
@@ -110,22 +119,24 @@ const Metric* Prediction::metric(std::string_view name) const {
 
 namespace {
 
-Bytes host_weights(const MemoryEstimate& memory) {
-  const auto it = std::ranges::find(memory.host_parts, "weights", &MemoryPart::name);
-  return it != memory.host_parts.end() ? it->bytes : Bytes{};
-}
-
-// Whether weights stay in host memory that the engine's usual placement has on the cards.
-Result<bool> works_from_host(const Deployment& d, const MemoryDemand& demand,
-                             const MemoryEstimate& memory) {
-  const EngineConfig& c = d.config;
-  if (!c.gpu_layers && c.host_expert_layers == 0 && c.host_tensors.empty()) return false;
-  MemoryDemand usual = demand;
-  usual.config.gpu_layers.reset();
-  usual.config.host_expert_layers = 0;
-  usual.config.host_tensors.clear();
-  CAIRN_TRY(const MemoryEstimate all, estimate_memory(usual, *d.engine, *d.accelerator));
-  return host_weights(memory) != host_weights(all);
+// What the figures of work from host memory rest on.
+Result<void> note_host(const Deployment& d, const Prediction& p, const Knowledge& knowledge,
+                       std::vector<Message>& notes) {
+  if (p.prefill.from_host <= Seconds{} && p.decode.from_host <= Seconds{}) return {};
+  CAIRN_TRY(const HostMemory host, host_memory(d, knowledge));
+  const auto percent = [](Seconds part, Seconds whole) {
+    return std::lround(100 * (part / whole));
+  };
+  notes.push_back(message("work from host memory: {} % of prefill, {} % of decode",
+                          percent(p.prefill.from_host, p.prefill.total),
+                          percent(p.decode.from_host, p.decode.total)));
+  notes.push_back(message("host memory of {} GB/s, {} GB/s to a card",
+                          std::lround(host.bandwidth.value() / 1e9),
+                          std::lround(host.link.value() / 1e9)));
+  if (!host.host.empty() && d.host == nullptr) {
+    notes.push_back(message("the host is taken to be {}; --host names another", host.host));
+  }
+  return {};
 }
 
 std::string gib(Bytes bytes) { return fmt::format("{:.1f} GiB", in_gib(bytes)); }
@@ -172,7 +183,7 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   p.workload = workload;
   Workload& w = p.workload;
   CAIRN_TRY(ReplicaModel model, ReplicaModel::build(d, w, knowledge));
-  p.parameters = model.times().stages().front().device().kernels.id;
+  p.parameters = model.times().stages().back().device().kernels.id;
   const OperatingPoint point = model.at(d.layout.dp);
   p.notes = notes_of(d.model);
   if (point.overloaded) {
@@ -188,19 +199,11 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   // What was learnt about other architectures is carried over to one that is not known.
   const bool known = d.model.like.empty();
   Metrics metrics({known ? BasisKind::physics : BasisKind::transferred, 0});
-  add_memory(metrics, p, *d.model.graph, d.weights);
+  add_memory(metrics, p, d);
   p.prefill = point.load.steady.prefill;
   p.decode = point.load.steady.decode;
-  CAIRN_TRY(const bool from_host, works_from_host(d, demand, p.memory));
-  // On a single card nothing is cut.
-  const bool timed = !from_host && (d.config.split == SplitMode::layer || d.layout.pp == 1);
-  if (!timed) {
-    p.notes.push_back(
-        message("cannot say how fast: work from host memory, and cuts by rows, are not modelled"));
-    p.prefill = {};
-    p.decode = {};
-  }
-  if (p.memory.fits && timed) {
+  CAIRN_CHECK(note_host(d, p, knowledge, p.notes));
+  if (p.memory.fits) {
     add_times(metrics, model.times(), point, w);
     add_power(metrics, p, point, time_sigma(model.times(), point.load.steady),
               d.accelerator->board_power);
@@ -212,7 +215,7 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
       p.notes.push_back(message("{} of {} requests run at once in each replica; the others wait",
                                 point.load.running, point.load.present));
     }
-    CAIRN_TRY(p.money, count_money(d, p.power, point.output_tokens_per_s, terms, knowledge.prices));
+    CAIRN_TRY(p.money, count_money(d, p.power, point.output_tokens_per_s, terms, knowledge));
   }
   p.metrics = metrics.take();
   const ModelSpec& spec = d.model.graph->spec;

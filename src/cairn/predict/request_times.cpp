@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "cairn/predict/placed_stages.h"
+
 namespace cairn {
 namespace {
 
@@ -13,6 +15,7 @@ StepTime scaled(StepTime t, double k) {
   t.compute_bound *= k;
   t.memory_bound *= k;
   t.fixed *= k;
+  t.from_host *= k;
   t.flops *= k;
   t.bytes *= k;
   return t;
@@ -54,9 +57,18 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
   if (joined > 1) {
     CAIRN_TRY(links, CollectiveModel::between(*d.accelerator, joined, knowledge.cost));
   }
+  const auto device = device_model(d, std::move(kernels));
+  out.uncertainty_ = knowledge.cost.uncertainty();
+  const bool llama = d.engine->family == EngineFamily::llama_cpp;
+  out.chunk_ = static_cast<double>(llama ? std::min(d.config.ubatch, d.config.batch)
+                                         : d.config.max_batched_tokens);
+  out.micro_batches_ = !llama && d.engine->family != EngineFamily::transformers;
+  if (is_placed(d)) {
+    CAIRN_CHECK(out.add_placed(d, knowledge, device, links));
+    return out;
+  }
   CAIRN_TRY(const StepShapes shapes,
             cache != nullptr ? cache->get(d) : shapes_of(*d.model.graph, d.weights, d.layout));
-  const auto device = device_model(d, std::move(kernels));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const auto known = std::ranges::find_if(
         out.distinct_, [&](const auto& entry) { return shapes[entry.first] == shapes[i]; });
@@ -68,12 +80,31 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
     out.distinct_.emplace_back(i, 1);
     out.stages_.emplace_back(shapes[i], d.kv, device, links);
   }
-  out.uncertainty_ = knowledge.cost.uncertainty();
-  const bool llama = d.engine->family == EngineFamily::llama_cpp;
-  out.chunk_ = static_cast<double>(llama ? std::min(d.config.ubatch, d.config.batch)
-                                         : d.config.max_batched_tokens);
-  out.micro_batches_ = !llama && d.engine->family != EngineFamily::transformers;
   return out;
+}
+
+Result<void> RequestTimes::add_placed(const Deployment& d, const Knowledge& knowledge,
+                                      const std::shared_ptr<const DeviceModel>& device,
+                                      const CollectiveModel& links) {
+  CAIRN_TRY(const PlacedStages placed, placed_stages(d));
+  pipelined_ = placed.pipelined;
+  const bool from_host = std::ranges::any_of(placed.stages, &PlacedStages::Stage::on_host);
+  std::optional<HostDevice> host;
+  if (from_host) {
+    CAIRN_TRY(const HostMemory memory, host_memory(d, knowledge));
+    CAIRN_TRY(host, host_device(d, memory, device, knowledge));
+    host_sigma_ = std::max(host->processor->kernels.memory_efficiency.sigma,
+                           knowledge.cost.host().copy.sigma);
+  }
+  for (const PlacedStages::Stage& stage : placed.stages) {
+    distinct_.emplace_back(stages_.size(), 1);
+    if (stage.on_host) {
+      stages_.emplace_back(stage.shape, d.kv, host->processor, links, host->work);
+    } else {
+      stages_.emplace_back(stage.shape, d.kv, device, links);
+    }
+  }
+  return {};
 }
 
 StepTime RequestTimes::prefill(double tokens, double context) const {
@@ -101,7 +132,7 @@ StepTime RequestTimes::prefill(double tokens, double context) const {
   }
   const double end = context + full * chunk_;
   if (rest > 0) out += chunk(rest, end, end, 1).first;
-  if (stages_.size() > 1 && chunks > 1) {
+  if (pipelined_ && stages_.size() > 1 && chunks > 1) {
     // Chunks follow one another through the stages.
     const double middle = context + tokens / 2;
     const auto [sum, slowest] = chunk(std::min(tokens, chunk_), middle, middle, 1);
@@ -119,7 +150,7 @@ StepTime RequestTimes::decode_mean(double batch, double context, double tokens) 
   StepTime out;
   // Pipeline stages work on as many micro-batches as there are stages, if the
   // batch can be cut so; a token still passes through all of them.
-  const auto stages = static_cast<double>(stages_.size());
+  const double stages = pipelined_ ? static_cast<double>(stages_.size()) : 1;
   const double micro = std::max(1.0, batch / stages);
   const double last = context + std::max(0.0, tokens - 1);
   for (const auto& [stage, count] : distinct_) {
@@ -131,13 +162,19 @@ StepTime RequestTimes::decode_mean(double batch, double context, double tokens) 
   return out;
 }
 
+std::size_t RequestTimes::cards() const {
+  const auto hosts = std::ranges::count_if(stages_, &StepModel::from_host);
+  return std::max<std::size_t>(1, stages_.size() - static_cast<std::size_t>(hosts));
+}
+
 double RequestTimes::prefill_activity(double tokens) const {
+  if (!pipelined_) return 1.0 / static_cast<double>(cards());
   const double chunks = std::max(1.0, std::ceil(tokens / chunk_));
   return chunks / (chunks + static_cast<double>(stages_.size()) - 1);
 }
 
 double RequestTimes::decode_activity(double batch) const {
-  const auto stages = static_cast<double>(stages_.size());
+  const auto stages = static_cast<double>(cards());
   return (micro_batches_ ? std::clamp(batch, 1.0, stages) : 1.0) / stages;
 }
 
@@ -166,12 +203,14 @@ RequestTimes::Steady RequestTimes::steady(double concurrency, double input, doub
 }
 
 double RequestTimes::sigma(const StepTime& step, bool decode) const {
-  const KernelParameters& k = stages_.front().device().kernels;
+  // The host's stage comes first.
+  const KernelParameters& k = stages_.back().device().kernels;
   if (step.total <= Seconds{}) return 0;
   const auto share = [&step](Seconds part) { return part / step.total; };
   const double attention = share(step.of(TimeClass::attention));
   const double fixed = share(step.fixed);
-  const double rest = std::max(0.0, 1 - attention - fixed);
+  const double host = share(step.from_host);
+  const double rest = std::max(0.0, 1 - attention - fixed - host);
   const MatmulPath* path = k.paths.empty() ? nullptr : &k.paths.front().path;
   const double product =
       decode || path == nullptr ? k.memory_efficiency.sigma : path->efficiency.sigma;
@@ -180,7 +219,7 @@ double RequestTimes::sigma(const StepTime& step, bool decode) const {
   // floor under them.
   const double least = uncertainty_.model_floor;
   const double sum = std::pow(attention * att, 2) + std::pow(fixed * k.launch.sigma, 2) +
-                     std::pow(rest * product, 2) + least * least;
+                     std::pow(rest * product, 2) + std::pow(host * host_sigma_, 2) + least * least;
   const bool own = k.scope == KernelParameters::Scope::architecture;
   const double scope = own ? 1.0 : uncertainty_.transferred;
   return scope * std::sqrt(sum);

@@ -69,17 +69,26 @@ class RequestTimes {
   /// where the engine has several micro-batches under way; else 1 / S.
   [[nodiscard]] double decode_activity(double batch) const;
 
+  /// One a card, after that of the host where it has work.
   [[nodiscard]] const std::vector<StepModel>& stages() const { return stages_; }
+  /// Stages that are cards; at least 1.
+  [[nodiscard]] std::size_t cards() const;
   /// Standard deviation of the logarithm of a step's time, from the priors of the
   /// parameters weighted by the time each accounts for.
   [[nodiscard]] double sigma(const StepTime& step, bool decode) const;
 
  private:
+  Result<void> add_placed(const Deployment& deployment, const Knowledge& knowledge,
+                          const std::shared_ptr<const DeviceModel>& device,
+                          const CollectiveModel& links);
+
   std::vector<StepModel> stages_;  // one a pipeline stage
   /// Stages that are not like one before them, and how many are like each.
   std::vector<std::pair<std::size_t, double>> distinct_;
   double chunk_ = 512;
   bool micro_batches_ = false;  // steps of several batches pass the stages at once
+  bool pipelined_ = true;       // chunks of a prompt follow one another through the stages
+  double host_sigma_ = 0;       // of the logarithm of the time of work from host memory
   Uncertainty uncertainty_;
 };
 
