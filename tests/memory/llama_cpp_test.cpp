@@ -209,9 +209,9 @@ TEST(LlamaCpp, ExpandsAQuantisedCacheForFlashAttention) {
                       .devices.front()
                       .part(what));
   };
-  EXPECT_DOUBLE_EQ(part("llama.cpp@9000", "runtime"), 451 + 512);
-  EXPECT_DOUBLE_EQ(part("llama.cpp", "runtime"), 451);
-  EXPECT_DOUBLE_EQ(part("llama.cpp-vulkan", "runtime"), 451);
+  EXPECT_DOUBLE_EQ(part("llama.cpp@9000", "runtime"), 318 + 512);
+  EXPECT_DOUBLE_EQ(part("llama.cpp", "runtime"), 318);
+  EXPECT_DOUBLE_EQ(part("llama.cpp-vulkan", "runtime"), 1231);
   EXPECT_GT(part("llama.cpp", "compute"), part("llama.cpp-vulkan", "compute") + 400);
 }
 

@@ -111,8 +111,8 @@ TEST(LlamaCpp, AddsUpTheBuffersOfALog) {
   EXPECT_NEAR(in_mib(d.part("weights")), 4403.49, 0.02);
   EXPECT_EQ(d.part("kv_cache"), mib(1024));
   EXPECT_NEAR(in_mib(d.part("compute")), 560, 0.006);
-  EXPECT_EQ(d.part("runtime"), mib(451));
-  EXPECT_EQ(d.total, d.part("weights") + d.part("compute") + mib(1024 + 451));
+  EXPECT_EQ(d.part("runtime"), mib(318));
+  EXPECT_EQ(d.total, d.part("weights") + d.part("compute") + mib(1024 + 318));
   // The host holds the token table, inputs and the logits of one position.
   EXPECT_NEAR(in_mib(e.host), 281.81 + 24.01 + 128256 * 4 / kMiB, 0.011);
   EXPECT_TRUE(e.fits);

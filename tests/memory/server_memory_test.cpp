@@ -67,6 +67,69 @@ TEST(VllmPool, SumsLayersOfOneKind) {
   EXPECT_EQ(memory::vllm_pool(demand, share).sequence(), Bytes(16.0 * 128 * 2 * 2 * 16 * 10));
 }
 
+// DeepSeek V4: layers without compression, then of 4 and of 128 positions an entry
+// (https://huggingface.co/deepseek-ai/DeepSeek-V4-Pro/blob/main/config.json, and Flash).
+ModelSpec deepseek_v4(std::size_t plain, std::size_t of_4, std::size_t of_128) {
+  const auto layers = static_cast<std::int64_t>(plain + of_4 + of_128);
+  ModelSpec spec = test::dense({layers, 4096, 64, 1, 512, 2048, 129280});
+  for (std::size_t i = 0; i < spec.layers.size(); ++i) {
+    AttentionSpec& a = spec.layers[i].attention;
+    a.kind = AttentionKind::compressed;
+    a.window = 128;
+    if (i >= plain) a.compress = i < plain + of_4 ? 4 : 128;
+    if (a.compress != 4) continue;
+    a.index_heads = 64;
+    a.index_head_dim = 128;
+  }
+  return spec;
+}
+
+// What the engine says it needs for one sequence: of V4 Pro for 1,048,576 positions 14.88
+// GiB (https://github.com/SemiAnalysisAI/InferenceX/pull/2540) and 24.06 GiB (pull/2522),
+// which are steps of 16384 and of 32768 tokens, and of V4 Flash for 30,000 positions 6.66
+// GiB with the 16384 tokens of the offline engine (vllm-project/vllm#44376). A block has
+// pages of 37440, 8640 and 1728 bytes for each of 31 and 22 layers.
+TEST(VllmCompressed, NeedsWhatTheEngineSays) {
+  const auto need = [](ModelSpec spec, std::int64_t context, std::int64_t tokens) {
+    const test::Model model(std::move(spec), "bf16");
+    MemoryDemand demand = model.demand(engine("vllm"), "fp8");
+    demand.context = context;
+    demand.config.max_batched_tokens = tokens;
+    const Share share = test::must(divide(model.graph, demand.layout)).front();
+    return memory::vllm_pool(demand, share);
+  };
+  const memory::KvPool pro = need(deepseek_v4(0, 30, 31), 1048576, 16384);
+  EXPECT_EQ(pro.block, Bytes(31.0 * (37440 + 8640 + 1728)));
+  EXPECT_EQ(pro.groups, 5);
+  // Entries; two groups of windows; states of entries of 4 and of 128.
+  EXPECT_EQ(pro.sequence_blocks, 4096 + 2 * 259 + 4099 + 2065);
+  EXPECT_NEAR(in_gib(pro.sequence()), 14.88, 0.005);
+  EXPECT_NEAR(in_gib(need(deepseek_v4(0, 30, 31), 1048576, 32768).sequence()), 24.06, 0.005);
+  const memory::KvPool flash = need(deepseek_v4(2, 21, 20), 30000, 16384);
+  EXPECT_EQ(flash.block, Bytes(22.0 * (37440 + 8640 + 1728)));
+  EXPECT_NEAR(in_gib(flash.sequence()), 6.66, 0.005);
+}
+
+// The indexer's keys are gathered for 40 contexts: 4.92 GiB for 1,000,000 positions, of
+// which the engine prints 5,036.40 MB with a buffer of 1 MB
+// (https://github.com/vllm-project/vllm/issues/55221).
+TEST(VllmSparse, GathersKeysOfTheIndexer) {
+  ModelSpec spec = test::dense(test::llama_3_8b());
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.index_heads = 64;
+    layer.attention.index_head_dim = 128;
+  }
+  const test::Model plain(test::dense(test::llama_3_8b()), "bf16");
+  const test::Model sparse(std::move(spec), "bf16");
+  const auto step = [&](const test::Model& model) {
+    MemoryDemand demand = model.demand(engine("vllm"), "bf16");
+    demand.context = 1000000;
+    const Share share = test::must(divide(model.graph, demand.layout)).front();
+    return memory::server_activations(demand, engine("vllm"), share);
+  };
+  EXPECT_NEAR(in_mib(step(sparse) - step(plain)), 5036.40 - 1, 1);
+}
+
 // From 0.21 the graphs that NVIDIA devices capture are kept free of cache.
 TEST(VllmReleases, GraphsAreCountedSince021) {
   const test::Model model(test::dense(test::llama_3_8b()), "bf16");
@@ -163,7 +226,7 @@ TEST(TensorRtLlm, TakesAShareOfWhatIsLeft) {
   const DeviceMemory& d = e.devices.front();
   // 8192 x (3 x 14336 + 4 x 4096) halves = 928 MiB.
   EXPECT_EQ(d.part("activations"), mib(928));
-  const double left = (81559.0 - 483 - 928 - 1833) * 1024 * 1024 - d.part("weights").value();
+  const double left = (81559.0 - 483 - 928 - 791) * 1024 * 1024 - d.part("weights").value();
   EXPECT_NEAR(d.part("kv_cache").value() / (0.9 * left), 1, 1e-12);
   // 1000 positions are 32 blocks of 32, of 128 KiB a position.
   EXPECT_NEAR(e.resident_sequences, 0.9 * left / (1024.0 * 128 * 1024), 1e-6);

@@ -154,7 +154,11 @@ struct MemoryModel {
   double states_per_sequence = 1;   // recurrent states that one sequence pins
   /// transformers: copies of a growing cache that the allocator ends up holding.
   double cache_copies = 1;
-};
+  // vLLM: room that a step of sparse attention gathers in, in contexts of the cache.
+  double index_contexts = 0;   // of the indexer's keys
+  double latent_contexts = 0;  // of latents, in 16 bits
+  double entry_contexts = 0;   // of compressed entries, in 16 bits
+  Bytes index_scores{};
 
 struct EngineInfo {
   std::string id;  // "llama.cpp", "llama.cpp-vulkan", "vllm"

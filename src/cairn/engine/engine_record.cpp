@@ -214,6 +214,10 @@ Result<MemoryModel> read_memory_model(const Layers& memory) {
   CAIRN_TRY(out.states_per_sequence,
             number_or(memory, "states_per_sequence", out.states_per_sequence, 100));
   CAIRN_TRY(out.cache_copies, number_or(memory, "cache_copies", out.cache_copies, 10));
+  CAIRN_TRY(out.index_contexts, number_or(memory, "index_contexts", out.index_contexts, 1000));
+  CAIRN_TRY(out.latent_contexts, number_or(memory, "latent_contexts", out.latent_contexts, 1000));
+  CAIRN_TRY(out.entry_contexts, number_or(memory, "entry_contexts", out.entry_contexts, 1000));
+  CAIRN_TRY(out.index_scores, mebibytes_or(memory, "index_scores_mib"));
   return out;
 }
 

@@ -48,9 +48,26 @@ double forward_features(const LayerSpec& layer, double hidden, double copies, co
     // Replicas that share experts gather their tokens; each expert has room for all.
     const double replicas = std::max(1.0, share.ep / tp);
     const double chosen = to_double(f.experts_per_token) * replicas;
-    widest = std::max(widest, chosen * (std::max(2 * inner, hidden) + inner));
+    widest = std::max(widest, chosen * (replicas > 1 ? 2 * hidden + 3 * inner
+                                                     : std::max(2 * inner, hidden) + inner));
   }
   return widest + copies * hidden;
+}
+
+// What a step of a layer gathers of the cache.
+Bytes gathered(const AttentionSpec& a, const MemoryDemand& demand, const MemoryModel& m) {
+  const double context = to_double(demand.context);
+  if (a.kind == AttentionKind::compressed) {
+    if (a.compress <= 1) return Bytes(0);
+    const double entries = context / to_double(a.compress) + to_double(a.window) +
+                           to_double(demand.config.max_batched_tokens);
+    const Bytes keys = server_index(a, m.index_contexts * context / to_double(a.compress));
+    return max(keys, Bytes(kHalf * m.entry_contexts * entries * to_double(a.head_dim)));
+  }
+  if (a.index_heads <= 0 || a.index_block > 0) return Bytes(0);
+  const double latent = to_double(a.kv_lora_rank + a.qk_rope_head_dim);
+  return max(server_index(a, m.index_contexts * context),
+             Bytes(kHalf * m.latent_contexts * context * latent));
 }
 
 }  // namespace
@@ -75,17 +92,20 @@ Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, c
   const ModelSpec& spec = demand.graph->spec;
   const double tokens = to_double(demand.config.max_batched_tokens);
   double features = 0;
+  Bytes workspace{};
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
     const LayerSpec& layer = spec.layers[static_cast<std::size_t>(i)];
+    workspace = max(workspace, gathered(layer.attention, demand, engine.memory));
     features = std::max(features, forward_features(layer, to_double(spec.hidden),
                                                    engine.memory.hidden_copies, share));
   }
-  const double forward = width * tokens * features;
-  if (!share.head || !spec.output_head) return Bytes(forward);
+  double forward = width * tokens * features;
+  if (workspace.value() > 0) forward = std::max(forward, engine.memory.index_scores.value());
+  if (!share.head || !spec.output_head) return workspace + Bytes(forward);
   const double sequences = std::min(to_double(demand.config.max_sequences), tokens);
   const double sampler =
       kFloat * sequences * to_double(spec.vocabulary) * engine.memory.sampler_copies;
-  return Bytes(std::max(forward, sampler));
+  return workspace + Bytes(std::max(forward, sampler));
 }
 
 Bytes server_index(const AttentionSpec& attention, double positions) {

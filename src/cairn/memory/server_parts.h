@@ -20,11 +20,22 @@ Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string
 
 /// Bytes that a step of T tokens holds at its peak beside weights, one rank:
 ///   forward  T (3 F / tp + c H) or T (3 A / tp + c H) elements of `width` bytes; for a
-///            mixture of experts T (r k (max(2 E / tp, H) + E / tp) + c H), under expert
-///            parallelism with all of E and the tokens of the r replicas that share it
+///            mixture of experts T (k (max(2 E / tp, H) + E / tp) + c H), under expert
+///            parallelism with all of E; where r replicas share the experts
+///            T (r k (2 H + 3 E) + c H): rows sorted by expert, gate and up, their
+///            product, and what each expert gives, of everybody's tokens
 ///   sampler  S V floats, sampler_copies times, on the last stage
 /// T = max_batched_tokens, S = min(max_sequences, T), c = hidden_copies, A features of
-/// the queries; the largest.
+/// the queries; the largest, and beside it what sparse attention gathers in, for L
+/// positions of the context:
+///   keys     index_contexts L / m rows of the indexer (m: positions of an entry)
+///   latents  latent_contexts L rows, or entry_contexts (L / m + W + T), in 16 bits
+/// of which the larger is kept: they share a buffer. While scores of the indexer are at
+/// hand, up to index_scores of them, the rest of a step is not.
+/// Source: get_max_prefill_buffer_size in vllm/v1/attention/backends/mla/indexer.py,
+/// get_prefill_workspace_size in flashmla_sparse.py, PREFILL_CHUNK_SIZE in
+/// vllm/models/deepseek_v4, sparse_attn_indexer in
+/// vllm/model_executor/layers/sparse_attn_indexer.py, vllm/v1/worker/workspace.py.
 Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share,
                          double width = 2);
 

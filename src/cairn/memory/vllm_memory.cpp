@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cairn/memory/server_parts.h"
+#include "cairn/memory/vllm_compressed.h"
 
 namespace cairn::memory {
 namespace {
@@ -20,45 +21,19 @@ std::int64_t blocks(std::int64_t positions, std::int64_t per_block) {
 // Layers that keep the same positions, or that keep a recurrent state.
 struct Kind {
   static constexpr std::int64_t kState = -1;
-  static constexpr std::int64_t kCompressed = -1'000;     // less the positions of an entry ...
-  static constexpr std::int64_t kIndex = -1'000'000'000;  // ... and of one of its indexer
-  std::int64_t window = 0;                                // 0: every position
-  bool compressed = false;                                // a window of compressed attention
+  std::int64_t window = 0;  // 0: every position
   std::int64_t layers = 0;
   Bytes page{};  // of one layer for block_tokens positions, the largest of the kind
   Bytes sum{};   // of all its layers
 };
 
-void add_layer(std::vector<Kind>& kinds, std::int64_t window, Bytes page, bool compressed = false) {
+void add_layer(std::vector<Kind>& kinds, std::int64_t window, Bytes page) {
   if (page.value() <= 0) return;
   auto it = std::ranges::find(kinds, window, &Kind::window);
   if (it == kinds.end()) it = kinds.insert(it, Kind{.window = window});
-  it->compressed = compressed;
   ++it->layers;
   it->page = max(it->page, page);
   it->sum += page;
-}
-
-// Bytes of an entry of compressed attention: in 8 bits the rotated part stays in 16, and
-// 128 elements share a scale of 4 bytes, as in a latent
-// (calculate_mla_kv_cache_dim in SGLang's model_runner_kv_cache_mixin.py).
-Bytes entry_bytes(const AttentionSpec& a, const KvFormat& kv) {
-  const std::int64_t width = a.kv_heads * a.head_dim;
-  constexpr std::int64_t kRotated = 64;  // DeepSeek V4
-  const std::int64_t rope = a.qk_rope_head_dim > 0 ? a.qk_rope_head_dim : kRotated;
-  if (kv.type->block_weights != 1 || kv.type->block_bytes != 1) return kv_bytes(a, kv, 1, 1);
-  return Bytes(to_double(width - rope + 2 * rope) + 4 * to_double(width - rope) / 128);
-}
-
-// Positions of an entry where they are fewest: DeepSeek V4 has entries of 4 and of 128.
-constexpr std::int64_t kFewest = 4;
-
-void add_compressed(std::vector<Kind>& kinds, const AttentionSpec& a, const KvFormat& kv,
-                    std::int64_t block_tokens) {
-  const double entries = to_double(block_tokens) / to_double(a.compress);
-  add_layer(kinds, Kind::kCompressed - a.compress, entry_bytes(a, kv) * entries);
-  const Bytes keys = server_index(a, to_double(block_tokens) / to_double(a.compress));
-  add_layer(kinds, Kind::kIndex - a.compress, keys);
 }
 
 std::vector<Kind> kinds_of(const MemoryDemand& demand, const Share& share,
@@ -68,15 +43,8 @@ std::vector<Kind> kinds_of(const MemoryDemand& demand, const Share& share,
   for (std::int32_t i = share.first_layer; i < share.last_layer; ++i) {
     const LayerSpec& layer = spec.layers[static_cast<std::size_t>(i)];
     const AttentionSpec& a = layer.attention;
-    if (a.kind == AttentionKind::compressed) {
-      // The last positions as they are, in pages as large as those of entries.
-      const Bytes recent = entry_bytes(a, demand.kv) * to_double(block_tokens / kFewest);
-      if (a.window > 0) add_layer(out, a.window, recent, true);
-      if (a.compress > 1) add_compressed(out, a, demand.kv, block_tokens);
-    } else {
-      const Bytes page = server_cache(a, demand.kv, to_double(block_tokens), share.tp);
-      add_layer(out, is_windowed(a) ? a.window : 0, page);
-    }
+    const Bytes page = server_cache(a, demand.kv, to_double(block_tokens), share.tp);
+    add_layer(out, is_windowed(a) ? a.window : 0, page);
     add_layer(out, Kind::kState, server_state(layer.recurrent, spec.hidden, share.tp));
   }
   return out;
@@ -103,7 +71,6 @@ std::int64_t blocks_of(const Kind& kind, const MemoryDemand& demand, std::int64_
   const std::int64_t all = blocks(demand.context, block_tokens);
   if (kind.window <= 0) return all;
   const std::int64_t kept = kind.window - 1 + demand.config.max_batched_tokens;
-  if (kind.compressed) block_tokens /= kFewest;
   return std::min(all, blocks(std::min(kept, demand.context), block_tokens) + 1);
 }
 
@@ -117,6 +84,7 @@ std::int64_t unified_tokens(const Kind& kind, Bytes page, std::int64_t block_tok
 }  // namespace
 
 KvPool vllm_pool(const MemoryDemand& demand, const Share& share) {
+  if (has_compressed(demand, share)) return compressed_pool(demand, share);
   KvPool out;
   out.block_tokens = block_tokens_of(demand, share);
   const std::vector<Kind> kinds = kinds_of(demand, share, out.block_tokens);
