@@ -158,7 +158,8 @@ struct MemoryModel {
   double index_contexts = 0;   // of the indexer's keys
   double latent_contexts = 0;  // of latents, in 16 bits
   double entry_contexts = 0;   // of compressed entries, in 16 bits
-  Bytes index_scores{};
+  Bytes index_scores{};        // of the indexer, at most
+};
 
 struct EngineInfo {
   std::string id;  // "llama.cpp", "llama.cpp-vulkan", "vllm"
