@@ -320,8 +320,8 @@ TEST(RecurrentGguf, Rwkv7) {
               {"time_mix_v2.weight", {4, 64}}});
   const ModelSpec s = f.bound();
   EXPECT_EQ(s.layers[0].recurrent.state_elements(), 4 * 16 * 16);
-  EXPECT_EQ(s.layers[0].recurrent.value_rank, 0);
-  EXPECT_EQ(s.layers[1].recurrent.value_rank, 4);
+  // The value residual: a vector and a low-rank pair that the first layer has not.
+  EXPECT_EQ(s.layers[1].extras.size(), s.layers[0].extras.size() + 3);
 }
 
 TEST(RecurrentGguf, SaysWhatIsMissingOrDoesNotFit) {

@@ -175,5 +175,104 @@ TEST(Lfm2, TheFeedForwardIsTwoThirdsOfWhatIsStated) {
   EXPECT_EQ(published("LiquidAI/LFM2-350M").layers[0].feed_forward.intermediate, 4608);
 }
 
+std::string plamo2_config() {
+  return R"({"architectures": ["PlamoForCausalLM"], "model_type": "plamo2", "hidden_size": 2048,
+    "num_hidden_layers": 16, "num_attention_heads": 16, "num_key_value_heads": 1,
+    "hidden_size_per_head": 128, "intermediate_size": 8192, "vocab_size": 100000,
+    "max_position_embeddings": 10485760, "attention_window_size": 2048, "mamba_d_state": 64,
+    "mamba_d_conv": 4, "mamba_num_heads": 32, "mamba_step": 2, "mamba_chunk_size": 256,
+    "mamba_enabled": true, "tie_word_embeddings": true, "full_attention_idx": [3]})";
+}
+
+// By hand from https://huggingface.co/pfnet/plamo-2-1b/blob/main/modeling_plamo.py: eight layers
+// of 8192 x 2048 + 4096 x 4 + 4096 (128 + 2 x 64) + 128 x 32 + 3 x 32 + 256 + 2048 x 4096 and
+// eight of 2048 (2048 + 2 x 128) + 2048 x 2048 + 17 x 128, each with 3 x 2048 x 8192 and four
+// norms; the published files hold 1.29 B.
+TEST(Plamo2, IsReadFromItsConfiguration) {
+  const Graph g = build_graph(value_of(read(plamo2_config())));
+  const std::int64_t space = 8192 * 2048 + 4096 * 4 + 4096 * (128 + 2 * 64) + 128 * 32 + 3 * 32 +
+                             (128 + 2 * 64) + 2048 * 4096;
+  const std::int64_t attention = 2048 * (2048 + 2 * 128) + 2048 * 2048 + 17 * 128;
+  const std::int64_t rest = 16 * (3 * 2048 * 8192 + 4 * 2048) + 100000 * 2048 + 2048;
+  EXPECT_EQ(count_parameters(g).total, 8 * space + 8 * attention + rest);
+  EXPECT_NEAR(static_cast<double>(count_parameters(g).total), 1.29e9, 0.005e9);
+  const RecurrentSpec& r = g.spec.layers[0].recurrent;
+  EXPECT_EQ(r.state_elements(), 32 * 128 * 64);
+  EXPECT_EQ(r.window_elements(2048), 3 * 4096);
+  EXPECT_EQ(g.spec.layers[1].attention.kind, AttentionKind::sliding);
+  EXPECT_EQ(g.spec.layers[3].attention.kind, AttentionKind::full);
+}
+
+// One transformer block, visited six times: its weights are there once, its caches and its
+// work six times.
+TEST(Zamba2, BlocksThatComeBackHaveTheirWeightsOnce) {
+  const auto read_blocks = [](std::string_view blocks) {
+    return build_graph(value_of(read(std::string(R"({"architectures": ["Zamba2ForCausalLM"],
+      "model_type": "zamba2", "hidden_size": 64, "num_hidden_layers": 6, "vocab_size": 100,
+      "layers_block_type": ["mamba", "hybrid", "mamba", "hybrid", "hybrid", "mamba"],
+      "num_attention_heads": 4, "n_mamba_heads": 4, "adapter_rank": 8, "num_mem_blocks": )") +
+                                     std::string(blocks) + "}")));
+  };
+  const Graph one = read_blocks("1");
+  const Graph two = read_blocks("2");
+  ASSERT_EQ(one.spec.layers.size(), 9U);
+  // Attention on 128 features with heads of 32, 64 back; 256 features inside; two norms.
+  const std::int64_t block = 3 * 128 * 128 + 128 * 64 + 3 * 64 * 256 + 128 + 64;
+  EXPECT_EQ(count_parameters(two).total - count_parameters(one).total, block);
+  double cached = 0;
+  double work = 0;
+  for (const Operator& op : one.operators) {
+    if (op.kind != OperatorKind::attention) continue;
+    cached += static_cast<double>(kv_elements_per_token(op.attention));
+    work += flops(op, {.context = 9}).value();
+  }
+  EXPECT_EQ(cached, 3 * 2 * 128);
+  EXPECT_EQ(work, 3 * 2.0 * 4 * 10 * (32 + 32));
+  double other = 0;
+  double all = 0;
+  for (const Operator& op : one.operators) all += flops(op, {}).value();
+  for (const Operator& op : two.operators) other += flops(op, {}).value();
+  EXPECT_EQ(all, other);
+}
+
+// https://huggingface.co/nvidia/Hymba-1.5B-Base: 1.52 B parameters, 32 layers of 1600 features,
+// 25 heads, 5504 features inside, 16 states, three layers with full attention, 128 memory
+// tokens; keys and values of 15 layers are those of the layer before.
+TEST(Hymba, HasAttentionAndAStateSpaceInEveryLayer) {
+  const Graph g = build_graph(value_of(read(R"({"architectures": ["HymbaForCausalLM"],
+    "model_type": "hymba", "hidden_size": 1600, "num_hidden_layers": 32,
+    "num_attention_heads": 25, "num_key_value_heads": 5, "intermediate_size": 5504,
+    "vocab_size": 32001, "max_position_embeddings": 8192, "tie_word_embeddings": true,
+    "mamba_d_state": 16, "mamba_d_conv": 3, "mamba_expand": 2, "mamba_dt_rank": 100,
+    "mamba_conv_bias": true, "mamba_inner_layernorms": true, "mamba_proj_bias": false,
+    "sliding_window": 1024, "global_attn_idx": [0, 15, 31], "num_memory_tokens": 128,
+    "num_experts": 1, "num_experts_per_tok": 1, "mlp_hidden_act": "silu",
+    "kv_reuse_group": [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [11, 12], [13, 14],
+      [16, 17, 18], [19, 20], [21, 22], [23, 24], [25, 26], [27, 28], [29, 30]]})")));
+  EXPECT_NEAR(static_cast<double>(count_parameters(g).total), 1.52e9, 0.005e9);
+  std::int64_t cached = 0;
+  int windows = 0;
+  for (const LayerSpec& layer : g.spec.layers) {
+    cached += kv_elements_per_token(layer.attention);
+    windows += layer.attention.kind == AttentionKind::sliding ? 1 : 0;
+    EXPECT_EQ(layer.recurrent.state_elements(), 3200 * 16);
+  }
+  EXPECT_EQ(cached, (32 - 15) * 5 * (64 + 128));
+  EXPECT_EQ(windows, 29);
+}
+
+// A numerator, a denominator and the largest exponent of each feature, in 32 bits, and the last
+// token of both mixers.
+TEST(Rwkv4, KeepsThreeNumbersForEachFeature) {
+  const ModelSpec s = value_of(read(R"({"architectures": ["RwkvForCausalLM"],
+    "model_type": "rwkv", "hidden_size": 768, "num_hidden_layers": 12, "vocab_size": 50277,
+    "attention_hidden_size": 768, "context_length": 1024, "rescale_every": 6})"));
+  const RecurrentSpec& r = s.layers[0].recurrent;
+  EXPECT_EQ(r.state_elements(), 3 * 768);
+  EXPECT_EQ(r.window_elements(768), 2 * 768);
+  EXPECT_TRUE(r.wide_state);
+  EXPECT_FALSE(s.tied_embeddings);
+}
+
 }  // namespace
 }  // namespace cairn

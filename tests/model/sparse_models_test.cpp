@@ -27,8 +27,9 @@ double cached_elements(const Graph& g, double context) {
   double sum = 0;
   for (const LayerSpec& layer : g.spec.layers) {
     const AttentionSpec& a = layer.attention;
-    sum += cached_positions(a, context) * static_cast<double>(kv_elements_per_token(a));
     const double entries = a.compress > 0 ? context / static_cast<double>(a.compress) : context;
+    const double window = a.kind == AttentionKind::compressed ? static_cast<double>(a.window) : 0;
+    sum += (window + entries) * static_cast<double>(kv_elements_per_token(a));
     sum += entries * static_cast<double>(index_elements_per_token(a));
   }
   return sum;
@@ -160,7 +161,6 @@ TEST(Phi3Small, SkipsBlocksFarAway) {
   const Graph g = graph_of("phi-3-small-8k-instruct");
   EXPECT_DOUBLE_EQ(attended_positions(g.spec.layers[0].attention, 4095, 1), 1024 + 3072 / 8.0);
   EXPECT_DOUBLE_EQ(attended_positions(g.spec.layers[1].attention, 4095, 1), 4096);
-  EXPECT_DOUBLE_EQ(cached_positions(g.spec.layers[0].attention, 4096), 4096);
 }
 
 // 31 of 80 blocks have no attention; 49 keep 8 heads of keys: 49 * 2 * 8 * 128 elements.

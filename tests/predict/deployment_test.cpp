@@ -122,6 +122,28 @@ TEST(FindModel, AFileOfAnUnknownArchitectureIsReadAsARelative) {
   std::filesystem::remove(path);
 }
 
+// The same by the name of a family, a model_type or an architecture, in any case; a name that
+// is none of them is told the nearest.
+TEST(FindModel, ARelativeIsNamedByItsFamilyToo) {
+  const auto path = std::filesystem::temp_directory_path() / "cairn_family_test.json";
+  std::ofstream(path) << R"({"architectures": ["FancyForCausalLM"], "hidden_size": 4096,
+    "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
+    "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 8192,
+    "tie_word_embeddings": false})";
+  const std::int64_t total = count_parameters(*model("llama-3-8b").graph).total;
+  for (const char* const name : {"llama", "Llama", "LlamaForCausalLM", "llamaforcausallm"}) {
+    const ModelInput like = must(find_model(path.string(), knowledge(), name));
+    EXPECT_EQ(like.like, "LlamaForCausalLM") << name;
+    EXPECT_EQ(count_parameters(*like.graph).total, total) << name;
+  }
+  // A family of the catalogue whose models are parts of multimodal ones.
+  EXPECT_EQ(must(find_model(path.string(), knowledge(), "gemma3")).like, "Gemma3ForCausalLM");
+  const auto refused = find_model(path.string(), knowledge(), "lama");
+  EXPECT_EQ(refused.error().kind, ErrorKind::not_found);
+  EXPECT_NE(refused.error().expected.find("llama"), std::string::npos);
+  std::filesystem::remove(path);
+}
+
 TEST(FindModel, UnknownNamesAreToldTheNearest) {
   const auto m = find_model("llama-3.1-8bb", knowledge());
   ASSERT_FALSE(m.has_value());

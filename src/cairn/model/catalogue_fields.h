@@ -74,6 +74,8 @@ void visit_fields(AttentionSpec& a, Visitor& v) {
   v("shares_kv", a.shares_kv, false);
   v("v_from_k", a.v_from_k, false);
   v("bidirectional", a.bidirectional, false);
+  v("input", a.input, 0);
+  v("joins_recurrence", a.joins_recurrence, false);
   v("compress", a.compress, 0);
   v("output_rank", a.output_rank, 0);
   v("output_groups", a.output_groups, 1);
@@ -120,9 +122,6 @@ void visit_fields(RecurrentSpec& r, Visitor& v) {
   v("inner_norms", r.inner_norms, false);
   v("split_gates", r.split_gates, false);
   v("wide_state", r.wide_state, false);
-  v("version", r.version, 0);
-  v("value_rank", r.value_rank, 0);
-  v("lerp_rank", r.lerp_rank, 0);
 }
 
 template <class Visitor>
@@ -139,6 +138,7 @@ void visit_fields(LayerSpec& l, Visitor& v) {
   v("norms", l.norms, 2);
   v("norms_after", l.norms_after, false);
   v("norm_bias", l.norm_bias, false);
+  v("block", l.block, 0);
 }
 
 template <class Visitor>

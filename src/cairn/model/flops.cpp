@@ -91,25 +91,6 @@ double indexed_positions(const AttentionSpec& a, double context, double new_toke
   return a.compress > 0 ? all / to_double(a.compress) : all;
 }
 
-double cached_positions(const AttentionSpec& a, double context) {
-  if (a.heads == 0 || a.shares_kv || a.bidirectional) return 0;
-  const double window = to_double(a.window);
-  switch (a.kind) {
-    case AttentionKind::cross:
-      return window;
-    case AttentionKind::sliding:
-    case AttentionKind::chunked:
-      return window > 0 ? std::min(context, window) : context;
-    case AttentionKind::compressed:
-      return std::min(context, window) +
-             (a.compress > 0 ? std::floor(context / to_double(a.compress)) : 0);
-    case AttentionKind::full:
-    case AttentionKind::mla:
-      return context;
-  }
-  return context;
-}
-
 Flops recurrence_flops(const RecurrentSpec& r, double tokens) {
   if (tokens <= 0) return Flops(0);
   const bool delta =

@@ -1,5 +1,6 @@
 #include "cairn/model/graph.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cairn/model/graph_builder.h"
@@ -26,6 +27,13 @@ Graph GraphBuilder::build() && {
 
 std::int32_t GraphBuilder::tensor(TensorRole role, std::int64_t rows, std::int64_t columns,
                                   std::int64_t stack) {
+  const auto same = [&](const Tensor& t) {
+    return t.layer == weights_of_ && t.role == role && t.rows == rows && t.columns == columns;
+  };
+  if (weights_of_ >= 0) {
+    const auto it = std::ranges::find_if(graph_.tensors, same);
+    if (it != graph_.tensors.end()) return static_cast<std::int32_t>(it - graph_.tensors.begin());
+  }
   graph_.tensors.push_back({.role = role,
                             .owner = role,
                             .layer = layer_,
@@ -38,7 +46,7 @@ std::int32_t GraphBuilder::tensor(TensorRole role, std::int64_t rows, std::int64
 std::int32_t GraphBuilder::vector(TensorRole role, TensorRole owner, std::int64_t size,
                                   std::int64_t stack) {
   const std::int32_t index = tensor(role, 1, size, stack);
-  Tensor& t = graph_.tensors.back();
+  Tensor& t = graph_.tensors[static_cast<std::size_t>(index)];
   t.owner = owner;
   t.vector = true;
   return index;
@@ -108,27 +116,36 @@ void GraphBuilder::head() {
   add(OperatorKind::linear, weight, width, s.vocabulary).output_only = true;
 }
 
-void GraphBuilder::add_layer(const LayerSpec& layer) {
-  const std::int64_t hidden = graph_.spec.hidden;
-  const bool before = !layer.norms_after && layer.norms > 0;
-  const bool after = layer.norms_after || layer.norms == 4;
-  if (before) norm(TensorRole::attn_norm, hidden, layer.norm_bias);
-  switch (layer.attention.kind) {
+void GraphBuilder::add_attention(const AttentionSpec& a) {
+  switch (a.kind) {
     case AttentionKind::mla:
-      latent_attention(layer.attention);
+      latent_attention(a);
       break;
     case AttentionKind::compressed:
-      compressed_attention(layer.attention);
+      compressed_attention(a);
       break;
     case AttentionKind::cross:
-      cross_attention(layer.attention);
+      cross_attention(a);
       break;
     case AttentionKind::full:
     case AttentionKind::sliding:
     case AttentionKind::chunked:
-      if (layer.attention.heads > 0) attention(layer.attention);
+      if (a.heads > 0) attention(a);
       break;
   }
+}
+
+void GraphBuilder::add_layer(const LayerSpec& layer) {
+  const std::int64_t hidden = graph_.spec.hidden;
+  const bool before = !layer.norms_after && layer.norms > 0;
+  const bool after = layer.norms_after || layer.norms == 4;
+  if (layer.block > 0) {
+    const auto [first, added] = blocks_.emplace(layer.block, layer_);
+    if (!added) weights_of_ = first->second;
+  }
+  const std::int64_t input = layer.attention.input > 0 ? layer.attention.input : hidden;
+  if (before) norm(TensorRole::attn_norm, input, layer.norm_bias);
+  add_attention(layer.attention);
   recurrent(layer.recurrent);
   if (after) norm(TensorRole::post_attn_norm, hidden, layer.norm_bias);
   if (layer.cross_attention.heads > 0) {
@@ -138,6 +155,7 @@ void GraphBuilder::add_layer(const LayerSpec& layer) {
   if (before && layer.norms >= 2) norm(TensorRole::ffn_norm, hidden, layer.norm_bias);
   feed_forward(layer.feed_forward);
   if (after) norm(TensorRole::post_ffn_norm, hidden, layer.norm_bias);
+  weights_of_ = -1;
   for (const MatrixSpec& m : layer.extras) extra(m);
 }
 

@@ -103,10 +103,6 @@ Flops recurrence_flops(const RecurrentSpec& r, double tokens);
 /// Cached entries that an indexer scores for a query, averaged likewise; 0 without one.
 double indexed_positions(const AttentionSpec& a, double context, double new_tokens);
 
-/// Positions (entries, where compressed) that the cache of a layer holds at a context
-/// of `context` positions: all of them, those of the window, or of the encoder.
-double cached_positions(const AttentionSpec& a, double context);
-
 /// Distinct experts that `tokens` tokens touch when each picks k of n at random:
 /// n * (1 - (1 - k/n)^tokens).
 double expected_experts(double experts, double per_token, double tokens);

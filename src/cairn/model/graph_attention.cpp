@@ -18,13 +18,13 @@ void GraphBuilder::attention_output(const AttentionSpec& a, std::int64_t mixed) 
 }
 
 void GraphBuilder::attention(const AttentionSpec& a) {
-  const std::int64_t hidden = graph_.spec.hidden;
+  const std::int64_t input = a.input > 0 ? a.input : graph_.spec.hidden;
   const std::int64_t q = a.heads * a.head_dim;
   const std::int64_t k = a.shares_kv ? 0 : a.kv_heads * a.head_dim;
-  linear(TensorRole::attn_q, hidden, a.output_gate ? 2 * q : q, a.qkv_bias);
+  linear(TensorRole::attn_q, input, a.output_gate ? 2 * q : q, a.qkv_bias);
   if (!a.shares_kv) {
-    linear(TensorRole::attn_k, hidden, k, a.qkv_bias && a.k_bias);
-    if (!a.v_from_k) linear(TensorRole::attn_v, hidden, a.kv_heads * a.v_head_dim, a.qkv_bias);
+    linear(TensorRole::attn_k, input, k, a.qkv_bias && a.k_bias);
+    if (!a.v_from_k) linear(TensorRole::attn_v, input, a.kv_heads * a.v_head_dim, a.qkv_bias);
   }
   if (a.qk_norm) {
     head_norm(TensorRole::attn_q_norm, a.qk_norm_dim_q, q);
@@ -36,7 +36,7 @@ void GraphBuilder::attention(const AttentionSpec& a) {
   const std::int64_t mixed = a.heads * a.v_head_dim;
   add(OperatorKind::attention, -1, q, mixed).attention = a;
   if (a.output_gate) add(OperatorKind::elementwise, -1, 2 * mixed, mixed);
-  attention_output(a, mixed);
+  if (!a.joins_recurrence) attention_output(a, mixed);
 }
 
 // Keys and values come from an encoder and are computed once per sequence: their

@@ -1,6 +1,7 @@
 // Builds the operators and tensors of a graph; for graph.cpp and its parts alone.
 #pragma once
 
+#include <map>
 #include <utility>
 
 #include "cairn/model/graph.h"
@@ -26,6 +27,7 @@ class GraphBuilder {
   void embeddings();
   void head();
   void add_layer(const LayerSpec& layer);
+  void add_attention(const AttentionSpec& a);
   struct Roles {
     TensorRole gate;
     TensorRole up;
@@ -59,6 +61,8 @@ class GraphBuilder {
 
   Graph graph_;
   std::int32_t layer_ = -1;
+  std::int32_t weights_of_ = -1;                 // a layer whose tensors this one uses; -1: its own
+  std::map<std::int64_t, std::int32_t> blocks_;  // LayerSpec::block to its first layer
 };
 
 }  // namespace cairn

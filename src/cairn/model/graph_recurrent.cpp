@@ -116,9 +116,11 @@ void GraphBuilder::mamba(const RecurrentSpec& r) {
     head_norm(TensorRole::ssm_b_norm, r.key_dim, r.key_dim);
     head_norm(TensorRole::ssm_c_norm, r.key_dim, r.key_dim);
   }
-  linear(TensorRole::ssm_dt, r.rank, inner, true);
-  vector(TensorRole::ssm_a, TensorRole::ssm_a, r.key_dim, inner);
-  vector(TensorRole::ssm_d, TensorRole::ssm_d, inner);
+  // With heads, step size, A and D are one number for each (PLaMo 2).
+  const std::int64_t steps = r.heads > 1 ? r.heads : inner;
+  linear(TensorRole::ssm_dt, r.rank, steps, true);
+  vector(TensorRole::ssm_a, TensorRole::ssm_a, r.heads > 1 ? 1 : r.key_dim, steps);
+  vector(TensorRole::ssm_d, TensorRole::ssm_d, steps);
   recurrence(r, 2 * inner + 2 * r.key_dim);
   add(OperatorKind::elementwise, -1, 2 * inner, inner);
   linear(TensorRole::ssm_out, inner, hidden, r.bias);

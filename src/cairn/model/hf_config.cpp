@@ -63,12 +63,21 @@ constexpr auto kFlatMultimodal = std::to_array<std::string_view>(
 constexpr auto kHeadless =
     std::to_array<std::string_view>({"LlamaModel", "MistralModel", "Qwen2Model", "Qwen3Model"});
 
-std::array<std::span<const hf::Family>, 13> tables() {
-  return {hf::dense_families(),          hf::classic_families(),   hf::mixture_families(),
-          hf::latent_families(),         hf::recurrent_families(), hf::state_space_families(),
-          hf::rwkv_families(),           hf::sparse_families(),    hf::gemma_families(),
-          hf::layered_families(),        hf::encoder_families(),   hf::image_families(),
-          hf::encoder_decoder_families()};
+std::array<std::span<const hf::Family>, 14> tables() {
+  return {hf::dense_families(),
+          hf::classic_families(),
+          hf::mixture_families(),
+          hf::latent_families(),
+          hf::recurrent_families(),
+          hf::state_space_families(),
+          hf::rwkv_families(),
+          hf::sparse_families(),
+          hf::gemma_families(),
+          hf::layered_families(),
+          hf::encoder_families(),
+          hf::image_families(),
+          hf::encoder_decoder_families(),
+          hf::hybrid_families()};
 }
 
 const hf::Family* find_family(std::string_view hf::Family::* key, std::string_view name) {
@@ -346,6 +355,20 @@ Result<ModelSpec> load_hf(const std::string& path, Relative* like) {
               published_format(quantisation.root(), spec, spec.published_format));
   }
   return spec;
+}
+
+std::string_view hf_relative(std::string_view name) {
+  const std::string wanted = normalise_name(name);
+  for (const auto key : {&hf::Family::architecture, &hf::Family::model_type}) {
+    for (const auto table : tables()) {
+      const auto fits = [&](const hf::Family& f) {
+        return !(f.*key).empty() && normalise_name(f.*key) == wanted;
+      };
+      const auto it = std::ranges::find_if(table, fits);
+      if (it != table.end()) return it->architecture;
+    }
+  }
+  return {};
 }
 
 std::vector<std::string_view> hf_architectures() {

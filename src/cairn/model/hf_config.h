@@ -54,4 +54,9 @@ Result<std::string> published_format(Node root, const ModelSpec& spec, std::stri
 /// The values of `architectures` that are read, sorted.
 std::vector<std::string_view> hf_architectures();
 
+/// The architecture that a relative is named by: one of hf_architectures() or its model_type
+/// ("llama"), whatever its case and dashes. Empty where it is neither, or where the language
+/// model is a part of it.
+std::string_view hf_relative(std::string_view name);
+
 }  // namespace cairn

@@ -135,5 +135,6 @@ std::span<const Family> layered_families();
 std::span<const Family> recurrent_families();
 std::span<const Family> state_space_families();
 std::span<const Family> rwkv_families();
+std::span<const Family> hybrid_families();
 
 }  // namespace cairn::hf

@@ -27,6 +27,31 @@ void norm_heads(AttentionSpec& a) {
   a.qk_norm_dim_k = a.head_dim;
 }
 
+Result<std::vector<bool>> marked_layers(Fields& f, std::string_view key, std::int64_t layers) {
+  std::vector<bool> out(static_cast<std::size_t>(layers), false);
+  if (!f.has(key)) return out;
+  const Node list = *f.node().find_value(key);
+  if (!list.is_sequence()) return fail(f.error(key, "not a list of layers"));
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    CAIRN_TRY(const std::int64_t layer, list.at(i).integer());
+    if (layer < 0 || layer >= layers)
+      return fail(list.at(i).error("no such layer").in(std::string(key)));
+    out[static_cast<std::size_t>(layer)] = true;
+  }
+  return out;
+}
+
+RecurrentSpec selective(std::int64_t inner, std::int64_t state, std::int64_t conv,
+                        std::int64_t rank) {
+  return {.kind = RecurrentKind::mamba,
+          .heads = 1,
+          .key_heads = 1,
+          .key_dim = state,
+          .value_dim = inner,
+          .conv = conv,
+          .rank = rank};
+}
+
 Result<std::int64_t> step_rank(Fields& f, std::string_view key, std::int64_t hidden) {
   const auto value = f.node().find_value(key);
   if (f.has(key) && value->kind() == NodeKind::string && *value->string() == "auto") {
@@ -376,17 +401,12 @@ Result<Lfm2Hybrid> lfm2_layers(Fields& f, const Dims& d) {
     return fail(f.error("layer_types", "one type for each layer is needed"));
   }
   l.is_conv = names ? *names : std::vector<int>(layers, 1);
-  const auto list = f.node().find_value("full_attn_idxs");
-  if (!f.has("full_attn_idxs")) {
-    if (names) return l;
+  if (!names && !f.has("full_attn_idxs")) {
     return fail(f.error("layer_types", "missing").want("conv or full_attention for each layer"));
   }
-  for (std::uint32_t i = 0; i < list->size(); ++i) {
-    CAIRN_TRY(const std::int64_t layer, list->at(i).integer());
-    if (layer < 0 || layer >= d.layers) {
-      return fail(list->at(i).error("no such layer").in("full_attn_idxs"));
-    }
-    l.is_conv[static_cast<std::size_t>(layer)] = 0;
+  CAIRN_TRY(const std::vector<bool> full, marked_layers(f, "full_attn_idxs", d.layers));
+  for (std::size_t i = 0; i < layers; ++i) {
+    if (full[i]) l.is_conv[i] = 0;
   }
   return l;
 }

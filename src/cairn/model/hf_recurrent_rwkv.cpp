@@ -1,4 +1,4 @@
-// RWKV 5, 6 and 7: states that are matrices, no attention.
+// RWKV: states of features (4) or matrices (5, 6 and 7), no attention.
 #include <array>
 #include <string>
 
@@ -59,12 +59,23 @@ Result<ModelSpec> rwkv_of(Fields& f, std::int64_t version, std::string_view fami
   return rwkv(f, d, family, s);
 }
 
-Result<ModelSpec> rwkv5(Fields& f) {
-  CAIRN_TRY(const std::string_view type, f.text_or("model_type", ""));
-  if (type != "rwkv5") {
-    return fail(f.error("model_type", "RWKV 4 is not covered").want("rwkv5"));
+Result<ModelSpec> rwkv5(Fields& f) { return rwkv_of(f, 5, "rwkv5"); }
+
+// https://github.com/huggingface/transformers/tree/main/src/transformers/models/rwkv
+Result<ModelSpec> rwkv4(Fields& f) {
+  CAIRN_TRY(const std::string_view type, f.text_or("model_type", "rwkv"));
+  // RWKV 5 has files of the same class.
+  if (type == "rwkv5") return rwkv5(f);
+  CAIRN_TRY(const std::int64_t inner_attention,
+            f.integer_or("attention_hidden_size", 0, 0, kMaxInner));
+  CAIRN_TRY(const Dims d, rwkv_dims(f));
+  if (inner_attention != 0 && inner_attention != d.hidden) {
+    return fail(f.error("attention_hidden_size", "not covered").want(std::to_string(d.hidden)));
   }
-  return rwkv_of(f, 5, "rwkv5");
+  RwkvShape s{.version = 4, .hidden = d.hidden};
+  CAIRN_TRY(s.inner, f.integer_or("intermediate_size", 4 * d.hidden, 1, kMaxInner));
+  f.skip({"context_length", "rescale_every"});
+  return rwkv(f, d, "rwkv4", s);
 }
 
 Result<ModelSpec> rwkv6(Fields& f) { return rwkv_of(f, 6, "rwkv6"); }
@@ -86,8 +97,8 @@ Result<ModelSpec> rwkv7(Fields& f) {
 }
 
 constexpr auto kFamilies = std::to_array<Family>({
-    {"RwkvForCausalLM", "rwkv5", rwkv5},
-    {"Rwkv5ForCausalLM", "", rwkv5},
+    {"RwkvForCausalLM", "rwkv", rwkv4},
+    {"Rwkv5ForCausalLM", "rwkv5", rwkv5},
     {"Rwkv6ForCausalLM", "rwkv6", rwkv6},
     {"RWKV7ForCausalLM", "rwkv7", rwkv7},
 });

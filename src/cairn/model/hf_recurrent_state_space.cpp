@@ -13,18 +13,6 @@ namespace {
 // (MambaModel.set_gguf_parameters, convert_hf_to_gguf.py).
 constexpr std::int64_t kUnlimited = 1 << 20;
 
-// One state space over all features (arXiv:2312.00752).
-RecurrentSpec selective(std::int64_t inner, std::int64_t state, std::int64_t conv,
-                        std::int64_t rank) {
-  return {.kind = RecurrentKind::mamba,
-          .heads = 1,
-          .key_heads = 1,
-          .key_dim = state,
-          .value_dim = inner,
-          .conv = conv,
-          .rank = rank};
-}
-
 Result<Dims> headless_dims(Fields& f) {
   Dims d;
   CAIRN_TRY(d.hidden, f.integer("hidden_size", 1, kMaxHidden));
@@ -162,18 +150,11 @@ Result<ModelSpec> bamba(Fields& f) {
   ModelSpec s = make_spec(d, "bamba");
   CAIRN_TRY(s.tied_embeddings, f.tied(false));
   space.feed_forward = full.feed_forward = gated_ffn(d.intermediate, bias);
-  s.layers.assign(static_cast<std::size_t>(d.layers), space);
-  const auto list = f.node().find_value("attn_layer_indices");
-  if (!f.has("attn_layer_indices") || !list->is_sequence()) {
+  if (!f.has("attn_layer_indices")) {
     return fail(f.error("attn_layer_indices", "missing").want("a list of layers"));
   }
-  for (std::uint32_t i = 0; i < list->size(); ++i) {
-    CAIRN_TRY(const std::int64_t layer, list->at(i).integer());
-    if (layer < 0 || layer >= d.layers) {
-      return fail(list->at(i).error("no such layer").in("attn_layer_indices"));
-    }
-    s.layers[static_cast<std::size_t>(layer)] = full;
-  }
+  CAIRN_TRY(const std::vector<bool> attends, marked_layers(f, "attn_layer_indices", d.layers));
+  for (const bool attention : attends) s.layers.push_back(attention ? full : space);
   return s;
 }
 

@@ -19,7 +19,9 @@ void low_rank(std::vector<MatrixSpec>& out, std::int64_t hidden, std::int64_t ra
 // Interpolations of token shift, decay and bonus.
 void time_mixing(std::vector<MatrixSpec>& out, const RwkvShape& s) {
   const std::int64_t h = s.hidden;
-  if (s.version == 5) {
+  if (s.version == 4) {
+    out.push_back(vectors(time_mix_vector, h, 3 + 2));
+  } else if (s.version == 5) {
     out.push_back(vectors(time_mix_vector, h, 4 + 2));
   } else if (s.version == 6) {
     out.push_back(vectors(time_mix_vector, h, 1));
@@ -64,15 +66,20 @@ LayerSpec rwkv_layer(const RwkvShape& s, bool first) {
   layer.norm_bias = true;
   RecurrentSpec& r = layer.recurrent;
   r.kind = RecurrentKind::rwkv;
-  r.version = s.version;
-  r.heads = r.key_heads = s.hidden / s.head_dim;
-  r.key_dim = r.value_dim = s.head_dim;
-  r.norm_dim = s.hidden;
-  r.gate_full = s.version != 7;
+  if (s.version == 4) {
+    // Numerator, denominator and the largest exponent of each feature.
+    r.heads = r.key_heads = 1;
+    r.key_dim = 3;
+    r.value_dim = s.hidden;
+    r.wide_state = true;
+  } else {
+    r.heads = r.key_heads = s.hidden / s.head_dim;
+    r.key_dim = r.value_dim = s.head_dim;
+  }
+  r.norm_dim = s.version == 4 ? 0 : s.hidden;
+  r.gate_full = s.version == 5 || s.version == 6;
   r.rank = s.decay_rank;
   r.gate_rank = s.gate_rank;
-  r.lerp_rank = s.lerp_rank;
-  r.value_rank = first ? 0 : s.value_rank;
   if (s.version == 7) {
     time_mixing_7(layer.extras, s, first);
   } else {

@@ -47,6 +47,7 @@ Result<void> check_attention(const ModelSpec& s, const AttentionSpec& a) {
   CAIRN_CHECK(in_range(s, "qk_norm_dim_q", a.qk_norm_dim_q, a.qk_norm ? 1 : 0, kMaxSize));
   CAIRN_CHECK(in_range(s, "qk_norm_dim_k", a.qk_norm_dim_k, a.qk_norm ? 1 : 0, kMaxSize));
   CAIRN_CHECK(in_range(s, "compress", a.compress, 0, 1 << 20));
+  CAIRN_CHECK(in_range(s, "attention.input", a.input, 0, kMaxSize));
   CAIRN_CHECK(in_range(s, "output_rank", a.output_rank, 0, kMaxSize));
   CAIRN_CHECK(in_range(s, "output_groups", a.output_groups, 1, a.heads));
   CAIRN_CHECK(check_indexer(s, a));
@@ -99,7 +100,7 @@ double rough_parameters(const ModelSpec& s) {
   for (const LayerSpec& layer : s.layers) {
     const AttentionSpec& a = layer.attention;
     const FeedForwardSpec& f = layer.feed_forward;
-    sum += 4 * n(s.hidden) * n(a.heads) * (n(a.head_dim) + n(a.v_head_dim));
+    sum += 4 * n(std::max(s.hidden, a.input)) * n(a.heads) * (n(a.head_dim) + n(a.v_head_dim));
     sum += n(a.heads) * (n(a.head_dim) + n(a.v_head_dim)) * n(a.q_lora_rank + a.kv_lora_rank);
     sum += 3 * n(s.hidden) * (n(f.intermediate) + n(f.shared_intermediate));
     sum += 3 * n(s.hidden) * n(f.experts) * n(f.expert_intermediate);
@@ -132,6 +133,10 @@ Result<void> check_layer(const ModelSpec& s, const LayerSpec& layer) {
   }
   CAIRN_CHECK(check_recurrent(s, layer.recurrent));
   CAIRN_CHECK(check_feed_forward(s, f));
+  CAIRN_CHECK(in_range(s, "block", layer.block, 0, 1024));
+  if (layer.block > 0 && (f.experts > 0 || layer.recurrent.kind != RecurrentKind::none)) {
+    return fail(wrong(s, "block", layer.block, "attention and a dense part alone"));
+  }
   CAIRN_CHECK(check_extras(s, layer.extras));
   return check_norms(s, layer);
 }

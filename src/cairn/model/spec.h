@@ -46,7 +46,11 @@ struct AttentionSpec {
   bool shares_kv = false;      // uses the KV cache of an earlier layer: no K and V of its own
   bool v_from_k = false;       // values are the keys' projection: no matrix of their own (Gemma 4)
   bool bidirectional = false;  // sees later positions too, and keeps no cache (encoders)
-  std::int64_t compress = 0;   // of compressed attention: positions an entry stands for
+  std::int64_t input = 0;      // features it works on; 0: hidden (Zamba 2 adds the embedding)
+  /// Its output is averaged with that of the layer's recurrence, before one projection of
+  /// both (Hymba): none of its own.
+  bool joins_recurrence = false;
+  std::int64_t compress = 0;       // of compressed attention: positions an entry stands for
   std::int64_t output_rank = 0;    // low-rank output projection: features between; 0: none ...
   std::int64_t output_groups = 1;  // ... in as many groups of heads (DeepSeek V4)
   // Sparse attention: an indexer scores all cached entries with small heads of its own,
@@ -82,7 +86,7 @@ enum class RecurrentKind : std::uint8_t {
 
 struct RecurrentSpec {
   RecurrentKind kind = RecurrentKind::none;
-  std::int64_t heads = 0;      // of values; for mamba 1
+  std::int64_t heads = 0;      // of values; of step sizes for mamba, 1: one for each feature
   std::int64_t key_heads = 0;  // of queries and keys; groups of B and C for mamba2
   std::int64_t key_dim = 0;    // per head: of queries and keys; d_state of a state space
   std::int64_t value_dim = 0;  // per head: of values; all inner features for mamba
@@ -94,12 +98,9 @@ struct RecurrentSpec {
   bool bias = false;  // in the projections in and out
   /// Weights of the norm before the output projection; 0: none.
   std::int64_t norm_dim = 0;
-  bool inner_norms = false;     // norms of dt, B and C with weights (Jamba)
-  bool split_gates = false;     // beta and alpha in two matrices (Qwen3.5), not one (Qwen3-Next)
-  bool wide_state = false;      // the state is kept in 32 bits, whatever the model's type
-  std::int64_t version = 0;     // of RWKV: 5, 6 or 7
-  std::int64_t value_rank = 0;  // RWKV 7: of the value residual; 0 in its first layer
-  std::int64_t lerp_rank = 0;   // RWKV 6: of the data-dependent interpolation
+  bool inner_norms = false;  // norms of dt, B and C with weights (Jamba)
+  bool split_gates = false;  // beta and alpha in two matrices (Qwen3.5), not one (Qwen3-Next)
+  bool wide_state = false;   // the state is kept in 32 bits, whatever the model's type
 
   bool operator==(const RecurrentSpec&) const = default;
 
@@ -165,6 +166,9 @@ struct LayerSpec {
   std::int64_t norms = 2;
   bool norms_after = false;  // the two norms follow the parts (OLMo 2, EXAONE 4)
   bool norm_bias = false;    // LayerNorm with bias
+  /// From 1: a block that comes back: norms, attention and feed-forward have the weights of
+  /// the first layer with this number (Zamba 2), extras are its own. 0: all are.
+  std::int64_t block = 0;
   std::vector<MatrixSpec> extras;
 
   bool operator==(const LayerSpec&) const = default;

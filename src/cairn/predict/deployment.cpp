@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "cairn/base/names.h"
 #include "cairn/model/gguf.h"
 #include "cairn/model/hf_config.h"
 #include "cairn/model/model_file.h"
@@ -129,23 +130,55 @@ Result<void> check_layout(const Graph& graph, const Layout& layout) {
 
 namespace {
 
+// An architecture that reads files of a family, by the models of the catalogue.
+std::string_view architecture_of(std::string_view family, const ModelCatalogue& models) {
+  for (const ModelListing& listing : models.all()) {
+    if (listing.family != family) continue;
+    const auto spec = models.find(listing.id);
+    if (!spec) continue;
+    const std::string_view known = hf_relative(spec->architecture);
+    if (!known.empty()) return known;
+  }
+  return {};
+}
+
+Error no_relative(const std::string& like, const Knowledge& knowledge) {
+  std::vector<std::string> known;
+  for (const std::string_view name : hf_architectures()) known.emplace_back(name);
+  for (const std::string_view name : gguf_architectures()) known.emplace_back(name);
+  for (const ModelListing& listing : knowledge.models.all()) {
+    known.emplace_back(listing.family);
+    known.emplace_back(listing.id.substr(listing.id.find('/') + 1));
+  }
+  const std::vector<std::string> near = nearest_names(like, known);
+  return not_found("no model of the catalogue, no family and no architecture")
+      .in("--like")
+      .got(like)
+      .want(near.empty() ? "a name from cairn models, or one such as LlamaForCausalLM"
+                         : fmt::format("{}", fmt::join(near, " or ")));
+}
+
 // A model of the catalogue stands for its architecture and family; else the name is that of
-// an architecture.
+// an architecture, a type of models or a family.
 Result<Relative> relative_named(const std::string& like, const Knowledge& knowledge) {
+  Relative out;
   if (const auto listing = knowledge.models.listing(like)) {
     CAIRN_TRY(const ModelSpec spec, knowledge.models.find(like));
-    return Relative{.architecture = spec.architecture, .family = spec.family, .ignored = {}};
+    out = {.architecture = spec.architecture, .family = spec.family, .ignored = {}};
+    if (!hf_relative(spec.architecture).empty()) return out;
+  } else {
+    out.family = normalise_name(like);
+    out.architecture = hf_relative(like);
+    if (!out.architecture.empty()) return out;
   }
-  const auto known = hf_architectures();
+  const std::string_view reader = architecture_of(out.family, knowledge.models);
+  if (!reader.empty()) out.architecture = reader;
+  if (!out.architecture.empty()) return out;
   const auto formats = gguf_architectures();
-  if (std::ranges::find(known, like) != known.end() ||
-      std::ranges::find(formats, like) != formats.end()) {
+  if (std::ranges::find(formats, like) != formats.end()) {
     return Relative{.architecture = like, .family = {}, .ignored = {}};
   }
-  return fail(not_found("no model of the catalogue and no architecture")
-                  .in("--like")
-                  .got(like)
-                  .want("a name from cairn models, or one such as LlamaForCausalLM"));
+  return fail(no_relative(like, knowledge));
 }
 
 }  // namespace
