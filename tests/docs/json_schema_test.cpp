@@ -73,6 +73,7 @@ constexpr std::array kLines{
     Line{"compare", "compare mi300x h200-sxm", 0},
     Line{"compare", "compare rx-7900-xtx rtx-4090 --model qwen3-14b --context 16k", 0},
     Line{"compare", "compare mi300x rx-7900-xtx --model llama-3.1-70b --engine vllm", 0},
+    Line{"compare", "compare mi300x rx-7900-xtx --model qwen3-8b --engine vllm --rate 20", 1},
     Line{"models", "models", 0},
     Line{"models", "models --family no-such-family", 1},
     Line{"model", "models show deepseek-v3", 0},

@@ -14,7 +14,13 @@
 namespace cairn::cli {
 namespace {
 
-void write(const std::vector<Compared>& cards, const CostTerms& terms, Context& context) {
+// A prediction that cannot keep up has dropped the rate.
+bool overloaded(const Compared& c, bool rate) {
+  return rate && c.prediction && c.prediction->memory.fits && !c.prediction->workload.rate;
+}
+
+void write(const std::vector<Compared>& cards, bool rate, const CostTerms& terms,
+           Context& context) {
   JsonWriter json;
   json.begin_object().field("schema", "cairn.compare/1").field("currency", terms.currency);
   json.field("mixed_weights", weight_formats_of(cards).size() > 1);
@@ -30,7 +36,7 @@ void write(const std::vector<Compared>& cards, const CostTerms& terms, Context& 
     json.field("output_tokens_per_s_per_1000", c.tokens_per_1000);
     json.field("output_tokens_per_s_per_w", c.tokens_per_watt);
     json.field("output_tokens_per_s_per_gib", c.tokens_per_gib);
-    json.field("reason", c.reason).key("prediction");
+    json.field("overloaded", overloaded(c, rate)).field("reason", c.reason).key("prediction");
     if (c.prediction) {
       json.begin_object();
       write_prediction(json, *c.prediction);
@@ -42,11 +48,6 @@ void write(const std::vector<Compared>& cards, const CostTerms& terms, Context& 
   }
   json.end_array().end_object();
   context.console.out(json.text());
-}
-
-// A prediction that cannot keep up has dropped the rate.
-bool overloaded(const Compared& c, bool rate) {
-  return rate && c.prediction && c.prediction->memory.fits && !c.prediction->workload.rate;
 }
 
 std::string number(const std::optional<double>& value) {
@@ -166,7 +167,7 @@ Result<Answer> run_compare(Context& context) {
   CAIRN_TRY(const auto cards, compare(model ? &*model : nullptr, request, knowledge));
   const bool rate = request.workload.rate.has_value();
   if (context.json) {
-    write(cards, request.terms, context);
+    write(cards, rate, request.terms, context);
   } else {
     print(cards, model.has_value(), rate, request.terms, context);
   }
