@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
+#include "cairn/base/rounding.h"
 #include "cairn/data/csv.h"
 
 namespace cairn {
@@ -146,7 +146,7 @@ double TensorType::bits_per_weight() const {
 
 Bytes TensorType::bytes(double rows, double columns) const {
   const auto pieces = [](double size, std::int64_t piece) {
-    return piece == 0 ? 1.0 : std::ceil(size / static_cast<double>(piece));
+    return piece == 0 ? 1.0 : rounded_up(size / static_cast<double>(piece));
   };
   double total = rows * pieces(columns, block_weights) * static_cast<double>(block_bytes);
   for (const ScaleTile& tile : scales) {
