@@ -54,7 +54,10 @@ void one_prediction(benchmark::State& state, const Knowledge& knowledge, const D
   const CostTerms terms;
   ReplicaModel model = ReplicaModel::build(d, w, knowledge).value();
   const double per_kwh = electricity_price(terms, knowledge.prices).value();
-  const double card = knowledge.prices.purchase(d.accelerator->id)->amount;
+  const double card =
+      purchase_of(*d.accelerator, terms.question(), knowledge.prices, knowledge.hosts)
+          .value()
+          ->each();
   const double devices = d.layout.devices();
   std::int64_t replicas = 0;
   for (auto _ : state) {

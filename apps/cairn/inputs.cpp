@@ -8,6 +8,8 @@
 
 #include "cairn/base/names.h"
 #include "cairn/data/csv.h"
+#include "cairn/hardware/purchase.h"
+#include "cairn/options/value.h"
 #include "options/deployment.h"
 #include "options/money.h"
 #include "options/selection.h"
@@ -58,16 +60,16 @@ Result<LlamaCppPlaces> places_of(const ParsedCommand& args) {
 }
 
 // False for a card without a price where a highest price is given.
-Result<bool> affordable(const Accelerator& a, const ParsedCommand& args, const PriceBook& prices) {
+Result<bool> affordable(const Accelerator& a, const ParsedCommand& args,
+                        const Knowledge& knowledge) {
   const auto most = args.amount(kMaxPrice);
   if (!most) return true;
   if (most->currency.empty()) {
     return fail(bad_input("the currency is missing").in("--max-price").want("600USD"));
   }
-  const auto price = prices.purchase(a.card);
-  if (!price) return false;
-  CAIRN_TRY(const double amount, prices.convert(price->amount, price->currency, most->currency));
-  return amount <= most->amount;
+  CAIRN_TRY(const auto price,
+            purchase_of(a, {most->currency, "", {}}, knowledge.prices, knowledge.hosts));
+  return price && price->each() <= most->amount;
 }
 
 struct Filter {
@@ -121,7 +123,7 @@ std::string what_would_be_left(const ParsedCommand& args, const Knowledge& knowl
   if (args.given(kMaxPrice)) {
     const auto left =
         std::ranges::count_if(knowledge.accelerators.all(), [&](const Accelerator& a) {
-          return a.is_gpu && affordable(a, args, knowledge.prices).value_or(false);
+          return a.is_gpu && affordable(a, args, knowledge).value_or(false);
         });
     parts.push_back(fmt::format("--max-price alone leaves {}", left));
   }
@@ -171,7 +173,7 @@ Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& arg
   }
   std::vector<const Accelerator*> out;
   for (const Accelerator* a : chosen) {
-    CAIRN_TRY(const bool keep, affordable(*a, args, knowledge.prices));
+    CAIRN_TRY(const bool keep, affordable(*a, args, knowledge));
     if (keep) out.push_back(a);
   }
   if (out.empty()) {
@@ -194,12 +196,12 @@ Result<DeploymentRequest> settings_of(const ParsedCommand& args, const Knowledge
   r.rocwmma = on_off(args, kRocwmma);
   r.build = args.integer(kBuild);
   CAIRN_TRY(r.places, places_of(args));
-  return r;
-}
   if (const auto name = args.text(kHost)) {
     CAIRN_TRY(r.host, knowledge.hosts.find(*name));
   }
   if (const auto rate = args.number(kHostBandwidth)) r.host_bandwidth = BytesPerSecond(*rate * 1e9);
+  return r;
+}
 
 Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine) {
   const auto number = [&args](const OptionSpec& option) {
@@ -237,6 +239,37 @@ Result<Workload> workload_of(const ParsedCommand& args) {
   return w;
 }
 
+namespace {
+
+bool is_date(std::string_view text) {
+  constexpr std::string_view kForm = "dddd-dd-dd";
+  if (text.size() != 4 && text.size() != 7 && text.size() != kForm.size()) return false;
+  return std::equal(text.begin(), text.end(), kForm.begin(), [](char c, char form) {
+    return form == '-' ? c == '-' : c >= '0' && c <= '9';
+  });
+}
+
+// "rx-9070-xt:640EUR".
+Result<GivenPrice> given_price(const std::string& text, const Knowledge& knowledge) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    return fail(bad_input("not a card and its price")
+                    .in("--price")
+                    .got(text)
+                    .want("ID:AMOUNT, such as rx-9070-xt:640EUR"));
+  }
+  auto card = knowledge.accelerators.find(text.substr(0, colon));
+  if (!card) return fail(std::move(card).error().in("--price"));
+  auto money = parse_money(text.substr(colon + 1));
+  if (!money) return fail(std::move(money).error().in("--price"));
+  if (!money->currency.empty()) {
+    CAIRN_CHECK(knowledge.prices.convert(1, money->currency, "USD"));
+  }
+  return GivenPrice{(*card)->card, money->amount, money->currency};
+}
+
+}  // namespace
+
 Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge) {
   CostTerms t;
   t.currency = currency_code(args.text(kCurrency).value_or("USD"));
@@ -245,6 +278,17 @@ Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge
   t.electricity_per_kwh = args.number(kElectricityPrice).value_or(0);
   t.pue = args.number(kPue).value_or(t.pue);
   t.co2_g_per_kwh = args.number(kCo2);
+  t.price_date = args.text(kPriceDate).value_or("");
+  if (!t.price_date.empty() && !is_date(t.price_date)) {
+    return fail(bad_input("not a date")
+                    .in("--price-date")
+                    .got(t.price_date)
+                    .want("YYYY-MM-DD, YYYY-MM or YYYY"));
+  }
+  for (const std::string& text : args.list(kPrice)) {
+    CAIRN_TRY(GivenPrice price, given_price(text, knowledge));
+    t.prices.push_back(std::move(price));
+  }
   CAIRN_TRY([[maybe_unused]] const double rate, knowledge.prices.convert(1, "USD", t.currency));
   return t;
 }

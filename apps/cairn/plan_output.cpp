@@ -116,8 +116,11 @@ std::string weights_text(const Prediction& p, const Knowledge& knowledge) {
   return fmt::format("{}, KV {}", p.weights, p.kv);
 }
 
-void print_machines(const Plan& plan, const PlanRequest& request, Context& context) {
+void print_machines(const std::vector<const Machines*>& machines, const std::string& currency,
+                    Context& context) {
   const Translator& t = context.tr;
+  const bool checked =
+      std::ranges::any_of(machines, [](const Machines* m) { return m->check.has_value(); });
   TextTable table({{"#", Align::right},
                    {t.tr("machine")},
                    {t.tr("power supply"), Align::right},
@@ -125,16 +128,15 @@ void print_machines(const Plan& plan, const PlanRequest& request, Context& conte
                    {t.tr("slots, widths")},
                    {t.tr("cooling")},
                    {t.tr("from the catalogue")},
-                   {request.constraints.host ? t.tr("yours") : ""}});
+                   {checked ? t.tr("yours") : ""}});
   int rank = 0;
-  for (const Candidate& c : plan.ranked) {
-    const HostNeed& need = c.machines.need;
-    std::string host = c.machines.host.empty() ? "–" : c.machines.host;
-    if (c.machines.host_price) host += ", " + amount(c.machines.host_price, request.terms.currency);
-    table.add({fmt::format("{}", ++rank), machine_text(c.machines, t), watts(need.supply),
-               format(need.ram), slots_text(need),
-               need.cooling ? std::string(t.tr(word_for(*need.cooling))) : "–", host,
-               check_text(c.machines, t)});
+  for (const Machines* m : machines) {
+    const HostNeed& need = m->need;
+    std::string host = m->host.empty() ? "–" : m->host;
+    if (m->host_price) host += ", " + amount(m->host_price, currency);
+    table.add({fmt::format("{}", ++rank), machine_text(*m, t), watts(need.supply), format(need.ram),
+               slots_text(need), need.cooling ? std::string(t.tr(word_for(*need.cooling))) : "–",
+               host, check_text(*m, t)});
   }
   context.console.out("\n" + table.render(context.console.style()));
 }
@@ -172,9 +174,17 @@ void print_rent(const Plan& plan, const PlanRequest& request, Context& context) 
         "{}, {}", m.rental_price->provider,
         m.rental_price->date.empty() ? std::string(t.tr(msg("undated"))) : m.rental_price->date);
     if (m.break_even_years && std::isfinite(*m.break_even_years)) {
+      // What is sold in machines is bought in whole ones.
+      const std::int64_t unit = m.purchase_price ? m.purchase_price->cards : 1;
+      const std::int64_t bought = (c.cards + unit - 1) / unit * unit;
+      const std::string years = format_number(*m.break_even_years);
       context.console.note(
-          t.tr("{}: rented {} a year ({}); buying has paid for itself after {} years", name, rent,
-               quoted, format_number(*m.break_even_years)));
+          bought == c.cards
+              ? t.tr("{}: rented {} a year ({}); buying has paid for itself after {} years", name,
+                     rent, quoted, years)
+              : t.tr("{}: rented {} a year ({}); buying the {} that are sold together has paid "
+                     "for itself after {} years",
+                     name, rent, quoted, bought, years));
     } else if (m.break_even_years) {
       context.console.note(
           t.tr("{}: rented {} a year ({}); the electricity alone costs more", name, rent, quoted));

@@ -16,7 +16,8 @@ void write_counts(JsonWriter& json, const SearchCounts& counts);
 /// "q8_0", "q8_0, KV q8_0" where the cache is not the engine's usual one.
 std::string weights_text(const Prediction& prediction, const Knowledge& knowledge);
 
-void print_machines(const Plan& plan, const PlanRequest& request, Context& context);
+void print_machines(const std::vector<const Machines*>& machines, const std::string& currency,
+                    Context& context);
 void print_contests(const Plan& plan, Context& context);
 void print_rent(const Plan& plan, const PlanRequest& request, Context& context);
 void print_relaxations(const std::vector<Relaxation>& relaxations, Context& context);

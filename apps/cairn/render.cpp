@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cairn/report/number.h"
+#include "price_output.h"
 
 namespace cairn::cli {
 namespace {
@@ -27,17 +28,6 @@ void write_metric(JsonWriter& json, const Metric& m) {
   json.end_object().end_object();
 }
 
-void write_price(JsonWriter& json, std::string_view key, const std::optional<Price>& p) {
-  json.key(key);
-  if (!p) {
-    json.null();
-    return;
-  }
-  json.begin_object().field("amount", p->amount).field("currency", p->currency);
-  json.field("kind", name_of(p->kind)).field("provider", p->provider).field("date", p->date);
-  json.field("source", p->source).field("confirmed", p->confirmed).end_object();
-}
-
 void write_money(JsonWriter& json, const CostFigures& m) {
   json.key("money").begin_object();
   json.field("currency", m.currency).field("purchase", m.purchase);
@@ -48,8 +38,8 @@ void write_money(JsonWriter& json, const CostFigures& m) {
   json.field("break_even_years", m.break_even_years).field("kwh_per_year", m.kwh_per_year);
   json.field("co2_kg_per_year", m.co2_kg_per_year);
   json.field("co2_g_per_million_output_tokens", m.co2_g_per_mtok);
-  write_price(json, "purchase_price", m.purchase_price);
-  write_price(json, "rental_price", m.rental_price);
+  write_purchase(json, "purchase_price", m.purchase_price);
+  write_quote(json, "rental_price", m.rental_price);
   json.end_object();
 }
 
@@ -128,12 +118,6 @@ std::string figure(const Metric* m) {
 
 std::string amount(const std::optional<double>& value, const std::string& currency) {
   return value ? format_money(*value, currency) : "–";
-}
-
-std::string quote(const std::optional<Price>& price) {
-  if (!price) return "–";
-  return (price->kind == PriceKind::estimate ? "~" : "") +
-         format_money(price->amount, price->currency) + (price->confirmed ? "" : "?");
 }
 
 std::string_view word_for_metric(std::string_view name) {

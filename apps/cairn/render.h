@@ -23,9 +23,6 @@ std::string figure(const Metric* metric);
 /// A sum of money, or a dash.
 std::string amount(const std::optional<double>& value, const std::string& currency);
 
-/// The price of one card with "?" where no source vouches for it, or a dash.
-std::string quote(const std::optional<Price>& price);
-
 /// The name of a metric, of a part of memory, or of a basis for people.
 std::string_view word_for_metric(std::string_view name);
 std::string_view word_for_part(std::string_view name);

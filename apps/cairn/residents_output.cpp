@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "cairn/report/json_writer.h"
 #include "cairn/report/number.h"
 #include "cairn/report/table.h"
 #include "plan_output.h"
+#include "price_output.h"
 #include "render.h"
 
 namespace cairn::cli {
@@ -15,7 +18,10 @@ void write(JsonWriter& json, const ResidentsCandidate& c) {
   json.begin_object().field("accelerator", c.accelerator).field("engine", c.engine);
   json.field("cards", c.cards).field("tp", c.layout.tp).field("pp", c.layout.pp);
   json.field("used_bytes", c.used).field("usable_bytes", c.usable);
-  json.field("price", c.price).field("yearly_cost", c.yearly_cost).key("models").begin_array();
+  json.field("price", c.price).field("yearly_cost", c.yearly_cost);
+  json.field("kwh_per_year", c.kwh_per_year).field("co2_kg_per_year", c.co2_kg_per_year);
+  write_purchase(json, "purchase_price", c.purchase);
+  json.key("models").begin_array();
   for (const ResidentFit& f : c.residents) {
     json.begin_object().field("memory_bytes", f.memory).field("bits_per_weight", f.bits_per_weight);
     json.field("busy", f.busy).field("slowdown", f.slowdown);
@@ -79,6 +85,20 @@ void print_residents(const ResidentsPlan& plan, const ResidentsRequest& request,
   context.console.note(
       t.tr("memory on the fullest card; times while the other models are busy; busy: part of the "
            "cards' time"));
+  std::vector<const Machines*> machines;
+  for (const ResidentsCandidate& c : plan.ranked) machines.push_back(&c.machines);
+  print_machines(machines, request.terms.currency, context);
+  std::set<std::string> told;
+  for (const ResidentsCandidate& c : plan.ranked) {
+    if (told.insert(c.accelerator).second) {
+      context.console.note(price_note(c.accelerator, c.purchase, t));
+    }
+  }
+  if (const auto& co2 = plan.ranked.front().co2_kg_per_year) {
+    const ResidentsCandidate& first = plan.ranked.front();
+    context.console.note(
+        t.tr("{} x {}: {} kg of CO2 a year", first.cards, first.accelerator, format_number(*co2)));
+  }
   print_rejections(plan.rejections, explain, context);
 }
 

@@ -5,7 +5,7 @@
 #include "cairn/cost/operator_time.h"
 #include "cairn/hardware/accelerator.h"
 #include "cairn/hardware/host_need.h"
-#include "cairn/hardware/prices.h"
+#include "cairn/hardware/purchase.h"
 
 namespace cairn::cli {
 
@@ -37,6 +37,36 @@ inline std::string_view word_for(PriceKind kind) {
       return msg("cloud, reserved, per hour");
     case PriceKind::cloud_spot:
       return msg("cloud, spot, per hour");
+  }
+  return {};
+}
+
+inline std::string_view word_for(Condition condition) {
+  switch (condition) {
+    case Condition::fresh:
+      return msg("new");
+    case Condition::used:
+      return msg("used");
+    case Condition::unknown:
+      return "–";
+  }
+  return {};
+}
+
+inline std::string_view word_for(PriceBasis basis) {
+  switch (basis) {
+    case PriceBasis::given:
+      return msg("as given");
+    case PriceBasis::street:
+      return msg("street price");
+    case PriceBasis::list:
+      return msg("list price");
+    case PriceBasis::older:
+      return msg("older street price");
+    case PriceBasis::estimate:
+      return msg("estimate");
+    case PriceBasis::used:
+      return msg("price of used cards");
   }
   return {};
 }

@@ -20,7 +20,8 @@ PriceBook book(const std::string& quotes) {
   const std::string path = testing::TempDir() + "prices_test.image";
   std::vector<Document> documents;
   documents.push_back(must(parse_csv(
-      "accelerator,amount,currency,kind,provider,region,date,source_url,confirmed\n" + quotes,
+      "accelerator,amount,currency,kind,provider,region,date,source_url,confirmed,condition\n" +
+          quotes,
       "prices/accelerators.csv")));
   documents.push_back(
       must(parse_csv("currency,per_usd,date,source_url\n"
@@ -39,76 +40,27 @@ PriceBook book(const std::string& quotes) {
   return out;
 }
 
-TEST(Purchase, IsTheMedianOfTheNewestHalfYear) {
-  // 2024 is too old; 300, 2100 CNY = 300 USD, 400, 500: the lower of the middle two.
-  const PriceBook b = book(
-      "x,100,USD,street,A,US,2024-01-31,,true\n"
-      "x,500,USD,street,B,US,2026-09-01,,true\n"
-      "x,400,USD,street,C,US,2026-03,,true\n"
-      "x,300,USD,street,D,US,2026-04-30,,true\n"
-      "x,2170,CNY,street,E,CN,2026-09-23,,true\n"
-      "x,999,USD,msrp,Maker,US,2022-11-03,,true\n");
-  EXPECT_EQ(b.purchase("x")->provider, "E");  // 300, 310, 400, 500
-  EXPECT_EQ(b.purchase("x")->amount, 2170);
-}
-
-TEST(Purchase, AnOddNumberHasItsMiddle) {
-  const PriceBook b = book(
-      "x,500,USD,street,B,US,2026-09-01,,true\n"
-      "x,300,USD,street,D,US,2026-08-30,,true\n"
-      "x,310,EUR,street,E,DE,2026-09-23,,true\n");
-  EXPECT_EQ(b.purchase("x")->provider, "E");  // 300, 387.5, 500
-}
-
-TEST(Purchase, TakesUnconfirmedQuotesOnlyWhereNothingIsConfirmed) {
-  const PriceBook b = book(
-      "x,600,USD,street,A,US,2026-09-01,,false\n"
-      "x,999,USD,msrp,Maker,US,2022-11-03,,true\n"
-      "y,600,USD,street,A,US,2026-09-01,,false\n"
-      "y,700,USD,msrp,A,US,2026-09-01,,false\n"
-      "z,5,USD,cloud-on-demand,A,US,2026-09-01,,true\n");
-  EXPECT_EQ(b.purchase("x")->amount, 999);
-  EXPECT_TRUE(b.purchase("x")->confirmed);
-  EXPECT_EQ(b.purchase("y")->amount, 600);
-  EXPECT_FALSE(b.purchase("y")->confirmed);
-  EXPECT_FALSE(b.purchase("z").has_value());
-  EXPECT_FALSE(b.purchase("unknown").has_value());
-}
-
-TEST(Purchase, TakesEstimatesWhereNobodyAsksAPrice) {
-  const PriceBook b = book(
-      "x,600,USD,estimate,A,US,2026-09-01,,true\n"
-      "x,999,USD,msrp,Maker,US,2022-11-03,,true\n"
-      "y,600,USD,estimate,A,US,2026-09-01,,true\n"
-      "y,900,USD,street,A,US,2026-09-01,,false\n"
-      "z,600,USD,estimate,A,US,2026-09-01,,false\n");
-  EXPECT_EQ(b.purchase("x")->amount, 999);
-  EXPECT_EQ(b.purchase("y")->kind, PriceKind::estimate);
-  EXPECT_EQ(b.purchase("z")->amount, 600);
-  EXPECT_FALSE(b.purchase("z")->confirmed);
-}
-
 TEST(Rental, IsTheMedianOfTheNewestQuoteOfEachProvider) {
   const PriceBook b = book(
-      "x,9,USD,cloud-on-demand,A,US,2024-01-01,,true\n"
-      "x,2,USD,cloud-on-demand,A,US,2026-01-01,,true\n"
-      "x,3,USD,cloud-on-demand,B,US,2025-01-01,,true\n"
-      "x,1,USD,cloud-spot,C,US,2026-01-01,,true\n"
-      "x,28,CNY,cloud-on-demand,D,CN,2026-01-01,,true\n");
+      "x,9,USD,cloud-on-demand,A,US,2024-01-01,,true,new\n"
+      "x,2,USD,cloud-on-demand,A,US,2026-01-01,,true,new\n"
+      "x,3,USD,cloud-on-demand,B,US,2025-01-01,,true,new\n"
+      "x,1,USD,cloud-spot,C,US,2026-01-01,,true,new\n"
+      "x,28,CNY,cloud-on-demand,D,CN,2026-01-01,,true,new\n");
   EXPECT_EQ(b.rental("x")->amount, 3);  // 2, 3, 4
 }
 
 TEST(Rental, IsUnknownWhereNoQuoteIsConfirmed) {
   const PriceBook b = book(
-      "x,0.066,USD,cloud-on-demand,cheapest of a marketplace,any,2026-09-23,,false\n"
-      "y,0.1,USD,cloud-on-demand,A,US,2026-09-23,,false\n"
-      "y,2,USD,cloud-on-demand,B,US,2026-09-23,,true\n");
+      "x,0.066,USD,cloud-on-demand,cheapest of a marketplace,any,2026-09-23,,false,new\n"
+      "y,0.1,USD,cloud-on-demand,A,US,2026-09-23,,false,new\n"
+      "y,2,USD,cloud-on-demand,B,US,2026-09-23,,true,new\n");
   EXPECT_FALSE(b.rental("x").has_value());
   EXPECT_EQ(b.rental("y")->amount, 2);
 }
 
 TEST(Convert, GoesThroughTheDollar) {
-  const PriceBook b = book("x,1,USD,street,A,US,2026,,true\n");
+  const PriceBook b = book("x,1,USD,street,A,US,2026,,true,new\n");
   EXPECT_DOUBLE_EQ(must(b.convert(70, "CNY", "USD")), 10);
   EXPECT_DOUBLE_EQ(must(b.convert(70, "CNY", "EUR")), 8);
   EXPECT_DOUBLE_EQ(must(b.convert(5, "USD", "USD")), 5);
@@ -121,7 +73,7 @@ TEST(Convert, GoesThroughTheDollar) {
 }
 
 TEST(Electricity, IsTheBusinessPriceOfTheWorld) {
-  const PriceBook b = book("x,1,USD,street,A,US,2026,,true\n");
+  const PriceBook b = book("x,1,USD,street,A,US,2026,,true,new\n");
   ASSERT_NE(b.default_electricity(), nullptr);
   EXPECT_EQ(b.default_electricity()->usd_per_kwh, 0.1);
 }
@@ -131,42 +83,31 @@ TEST(Quotes, MistakesAreTold) {
     const std::string path = testing::TempDir() + "prices_bad.image";
     std::vector<Document> documents;
     documents.push_back(must(parse_csv(
-        "accelerator,amount,currency,kind,provider,region,date,source_url,confirmed\n" + row,
+        "accelerator,amount,currency,kind,provider,region,date,source_url,confirmed,condition\n" +
+            row,
         "prices/accelerators.csv")));
     if (!write_image(path, documents)) throw std::runtime_error("no image");
     auto out = PriceBook::load(must(Image::open(path)));
     std::remove(path.c_str());
     return out;
   };
-  const auto kind = load("x,1,USD,rumour,A,US,2026,,true\n");
+  const auto kind = load("x,1,USD,rumour,A,US,2026,,true,new\n");
   ASSERT_FALSE(kind.has_value());
   EXPECT_EQ(kind.error().where, "prices/accelerators.csv:2");
   EXPECT_EQ(kind.error().value, "rumour");
-  const auto amount = load("x,cheap,USD,street,A,US,2026,,true\n");
+  const auto amount = load("x,cheap,USD,street,A,US,2026,,true,new\n");
   ASSERT_FALSE(amount.has_value());
   EXPECT_EQ(amount.error().where, "prices/accelerators.csv:2");
-  EXPECT_FALSE(load("x,,USD,street,A,US,2026,,true\n").has_value());
-  EXPECT_FALSE(load("x,-5,USD,street,A,US,2026,,true\n").has_value());
-}
-
-// The list prices that AMD and NVIDIA announced the cards with: RX 7900 XTX
-// (https://mybroadband.co.za/news/hardware/467523-amd-unveils-powerful-new-radeon-rx-7900-graphics-cards.html)
-// and RX 9070 XT
-// (https://www.svethardware.cz/amd-uvadi-radeon-rx-9070-xt-s-vykonem-rtx-5070-ti-za-599-usd/61635).
-TEST(Data, CardsWithoutConfirmedStreetPricesCostTheirListPrice) {
-  const PriceBook b = must(PriceBook::load(must(Image::open(CAIRN_IMAGE_FILE))));
-  EXPECT_EQ(b.purchase("rx-7900-xtx")->amount, 999);
-  EXPECT_EQ(b.purchase("rx-9070-xt")->amount, 599);
-  EXPECT_FALSE(b.rental("rx-7900-xtx").has_value());
+  EXPECT_FALSE(load("x,,USD,street,A,US,2026,,true,new\n").has_value());
+  EXPECT_FALSE(load("x,-5,USD,street,A,US,2026,,true,new\n").has_value());
+  const auto condition = load("x,5,USD,street,A,US,2026,,true,dusty\n");
+  ASSERT_FALSE(condition.has_value());
+  EXPECT_EQ(condition.error().value, "dusty");
 }
 
 // Every figure that somebody only estimates is marked so, and no estimate is a quote.
 TEST(Data, RoundedPlanningFiguresAreEstimates) {
   const PriceBook b = must(PriceBook::load(must(Image::open(CAIRN_IMAGE_FILE))));
-  const auto card = b.purchase("mi350p");
-  ASSERT_TRUE(card.has_value());
-  EXPECT_EQ(card->kind, PriceKind::estimate);
-  EXPECT_FALSE(card->confirmed);
   for (const char* id : {"mi300x", "mi210", "h100-sxm", "rx-7900-xtx", "t4", "rtx-3090"}) {
     for (const Price* p : b.of(id)) {
       const bool rounded = p->provider.find("rounded") != std::string::npos ||
@@ -174,15 +115,6 @@ TEST(Data, RoundedPlanningFiguresAreEstimates) {
       EXPECT_EQ(p->kind == PriceKind::estimate, rounded) << id << " " << p->provider;
     }
   }
-}
-
-// Framework asks 1,999 USD for its desktop with 128 GB
-// (https://matthewjayhunter.com/post/reviews/hardware/framework_desktop).
-TEST(Data, MachinesHavePrices) {
-  const PriceBook b = must(PriceBook::load(must(Image::open(CAIRN_IMAGE_FILE))));
-  EXPECT_EQ(b.purchase_host("framework-desktop")->amount, 1999);
-  EXPECT_EQ(b.purchase_host("dgx-spark-box")->kind, PriceKind::street);
-  EXPECT_FALSE(b.purchase_host("mi300x-8x").has_value());
 }
 
 // Ember's means of 2023: India 713, Norway 30, the world 481 g/kWh

@@ -14,9 +14,18 @@ using test::knowledge;
 using test::must;
 using test::request;
 
+// What a deployment asks of its machine with one request of so many positions.
+HostRequest request_of(const Deployment& d, std::int64_t context) {
+  const MemoryDemand demand = memory_demand(d, context, 1);
+  return host_request(d, must(estimate_memory(demand, *d.engine, *d.accelerator)), 1);
+}
+Machines machines(const Deployment& d, const OwnedHost* owned) {
+  return must(machines_of(request_of(d, 4096), owned, knowledge(), {}));
+}
+
 TEST(Machines, SixteenOamCardsAreTwoNodes) {
   const Deployment d = deployment("llama-3.1-70b", request("mi300x", "vllm", "", {.dp = 16}));
-  const Machines m = must(machines_of(d, nullptr, knowledge(), "USD"));
+  const Machines m = machines(d, nullptr);
   EXPECT_EQ(m.need.hosts, 2);
   EXPECT_EQ(m.need.cards_per_host, 8);
   EXPECT_EQ(m.need.kind, HostKind::node);
@@ -36,11 +45,11 @@ TEST(Machines, AreCheckedAgainstWhatIsOwned) {
   OwnedHost strong = weak;
   strong.supply = Watts(1000);
   strong.ram = gib(64);
-  const Machines bad = must(machines_of(d, &weak, knowledge(), "USD"));
+  const Machines bad = machines(d, &weak);
   ASSERT_TRUE(bad.check.has_value());
   EXPECT_FALSE(bad.check->fits);
   EXPECT_GE(bad.need.supply->value(), 800);
-  EXPECT_TRUE(must(machines_of(d, &strong, knowledge(), "USD")).check->fits);
+  EXPECT_TRUE(machines(d, &strong).check->fits);
 }
 
 // The memory of an APU is the machine's: the 4-bit weights of gpt-oss-120b are 59 GiB and more
@@ -52,9 +61,9 @@ TEST(Machines, AnApuNeedsItsModelInRam) {
   host.supply = Watts(1);
   host.slots = 0;
   host.ram = gib(16);
-  EXPECT_FALSE(must(machines_of(d, &host, knowledge(), "USD")).check->fits);
+  EXPECT_FALSE(machines(d, &host).check->fits);
   host.ram = gib(128);
-  EXPECT_TRUE(must(machines_of(d, &host, knowledge(), "USD")).check->fits);
+  EXPECT_TRUE(machines(d, &host).check->fits);
 }
 
 TEST(Machines, WhatStandsInTheOwnedMachineComesFirst) {
@@ -86,13 +95,52 @@ TEST(Machines, WhatStandsInTheOwnedMachineComesFirst) {
   }
 }
 
-// A box that is sold with its accelerator is the price of the accelerator.
-TEST(Machines, ABoxIsThePriceOfItsAccelerator) {
-  const Accelerator& a = test::accelerator("gb10");
-  const auto box = place_price(a, knowledge());
-  ASSERT_TRUE(box.has_value());
-  EXPECT_EQ(box->amount, knowledge().prices.purchase_host("dgx-spark-box")->amount);
-  EXPECT_FALSE(place_price(test::accelerator("rx-9070"), knowledge()).has_value());
+// The memory of an APU holds the cache too: 128 Ki positions of Llama 3.1 8B in 16 bits are
+//   131072 x 2 (K, V) x 32 layers x 8 heads x 128 x 2 bytes = 16 GiB
+// beside its weights.
+TEST(Machines, AnApuNeedsItsCacheInRam) {
+  const Deployment d = deployment("llama-3.1-8b", request("ryzen-ai-max-395", "llama.cpp"));
+  const auto working = [&](std::int64_t context, std::int64_t sequences) {
+    MemoryDemand demand = memory_demand(d, context, sequences);
+    const MemoryEstimate m = must(estimate_memory(demand, *d.engine, *d.accelerator));
+    return host_request(d, m, static_cast<double>(sequences)).working;
+  };
+  EXPECT_GT(working(131072, 1), gib(16));
+  EXPECT_LT(working(131072, 1), gib(18));
+  EXPECT_GT(working(65536, 2), gib(16));
+  const HostNeed need = must(host_need(request_of(d, 131072), knowledge().host_rules));
+  EXPECT_GT(need.ram_least, d.weights.total(*d.model.graph) + gib(16));
+  OwnedHost host;
+  host.ram = need.ram_least - gib(1);
+  EXPECT_FALSE(check_host(need, host).fits);
+  // Of a card only the machine's own memory is asked for.
+  const Deployment card = deployment("llama-3.1-8b", request("rx-7900-xtx", "llama.cpp"));
+  EXPECT_EQ(must(host_need(request_of(card, 131072), knowledge().host_rules)).ram_least,
+            must(host_need(request_of(card, 1024), knowledge().host_rules)).ram_least);
+}
+
+// A plan ranks an APU whose memory does not hold the cache behind what stands there.
+TEST(Machines, APlanCountsTheCacheOfAnApu) {
+  PlanRequest r;
+  r.workload.input = 100000;
+  r.workload.output = 256;
+  r.constraints.accelerators = {"ryzen-ai-max-395"};
+  r.constraints.engines = {"llama.cpp"};
+  r.constraints.formats = {"q4_k_m"};
+  r.constraints.kv = "fp16";
+  r.constraints.host = OwnedHost{};
+  r.constraints.host->ram = gib(16);
+  const auto lacks = [&] {
+    const Plan plan = must(make_plan(test::model("llama-3.1-8b"), r, knowledge()));
+    EXPECT_EQ(plan.ranked.size(), 1U);
+    return plan.ranked.front().lacks();
+  };
+  EXPECT_TRUE(lacks());
+  r.constraints.host->ram = gib(64);
+  EXPECT_FALSE(lacks());
+  r.constraints.host->ram = gib(16);
+  r.workload.input = 512;
+  EXPECT_FALSE(lacks());
 }
 
 }  // namespace

@@ -211,6 +211,7 @@ TEST(Plan, IsTheSameEveryTime) {
   }
 }
 
+// Answers in one currency: what the cards cost in another market does not matter.
 TEST(Plan, ABudgetIsTheSameInEveryCurrency) {
   PlanRequest dollars = request_for(512, 256);
   dollars.constraints.budget = 1500;
@@ -254,7 +255,7 @@ TEST(Plan, OwnedCardsCostNothingToBuy) {
   const Candidate* after = find(owned, "rx-7900-xtx");
   ASSERT_NE(before, nullptr);
   ASSERT_NE(after, nullptr);
-  EXPECT_EQ(*before->price, knowledge().prices.purchase("rx-7900-xtx")->amount);
+  EXPECT_EQ(*before->price, before->prediction.money.purchase_price->amount);
   EXPECT_EQ(*after->price, 0);
   // What is left is electricity: the difference is a third of the price a year.
   EXPECT_NEAR(*before->yearly_cost - *after->yearly_cost, *before->price / 3, 1e-6);
@@ -264,6 +265,30 @@ TEST(Plan, OwnedCardsCostNothingToBuy) {
   EXPECT_EQ(*mi50->price, 0);
   EXPECT_GT(mi50->yearly_cost.value_or(0), 0);
   EXPECT_EQ(find(bought, "mi50-16gb")->price, std::nullopt);
+}
+
+// MI300X come on base boards: what a budget buys, and what one card costs, are whole boards.
+TEST(Plan, ModulesAreBoughtInWholeBoards) {
+  PlanRequest r = request_for(512, 256);
+  r.constraints.accelerators = {"mi300x"};
+  r.constraints.engines = {"vllm"};
+  r.objective = Objective::price;
+  const Plan one = planned("llama-3.1-8b", r);
+  ASSERT_FALSE(one.ranked.empty());
+  const Candidate& c = one.ranked.front();
+  EXPECT_EQ(c.cards, 1);
+  const Purchase board = *c.prediction.money.purchase_price;
+  EXPECT_EQ(board.cards, 8);
+  EXPECT_NEAR(*c.price, board.amount, 1e-6);
+  EXPECT_NEAR(*c.prediction.money.purchase, board.amount, 1e-6);
+  r.constraints.budget = board.amount - 1;
+  EXPECT_TRUE(planned("llama-3.1-8b", r).ranked.empty());
+  r.constraints.budget = board.amount;
+  EXPECT_FALSE(planned("llama-3.1-8b", r).ranked.empty());
+  // With a price of one module that the user has been told, one module is bought.
+  r.terms.prices = {{"mi300x", 9000, "USD"}};
+  r.constraints.budget = 9000;
+  EXPECT_EQ(planned("llama-3.1-8b", r).ranked.front().price, 9000);
 }
 
 PlanRequest relaxed(PlanRequest r, const Relaxation& x) {
@@ -374,12 +399,15 @@ TEST(Compare, PutsCardsBesideEachOther) {
   for (const char* gpu : {"mi250", "ryzen-ai-max-495", "rx-7900-xtx"}) {
     r.accelerators.push_back(&test::accelerator(gpu));
   }
+  r.terms.prices = {{"rx-7900-xtx", 999, "USD"}};
   const ModelInput m = model("llama-3.1-8b");
   const auto cards = must(compare(&m, r, knowledge()));
   ASSERT_EQ(cards.size(), 3U);
   // Both devices of a card count for its price.
-  EXPECT_NEAR(*cards[0].memory_per_1000, 128 / knowledge().prices.purchase("mi250")->amount * 1000,
-              1e-9);
+  EXPECT_NEAR(*cards[0].memory_per_1000, 128 / *cards[0].price * 1000, 1e-9);
+  // Four modules on a base board; one of them is compared.
+  EXPECT_EQ(cards[0].purchase->cards, 4);
+  EXPECT_NEAR(*cards[0].price, cards[0].purchase->amount / 4, 1e-9);
   EXPECT_FALSE(cards[1].prediction.has_value());
   EXPECT_FALSE(cards[1].reason.empty());
   const Prediction& p = *cards[2].prediction;

@@ -133,5 +133,53 @@ TEST(Residents, SayWhyTheyDoNotFit) {
   }
 }
 
+// One machine for all of them: their processes, and on an APU their weights and caches,
+// add up.
+TEST(Residents, StandInOneMachine) {
+  ResidentsRequest r =
+      on("rx-7900-xtx", "llama.cpp",
+         {resident("llama-3.1-8b", 0.1, "q4_k_m"), resident("qwen3-8b", 0.1, "q4_k_m")});
+  r.constraints.host = OwnedHost{};
+  r.constraints.host->supply = Watts(300);
+  r.constraints.host->slots = 1;
+  const auto weak = must(plan_residents(r, knowledge()));
+  ASSERT_EQ(weak.ranked.size(), 1U);
+  const Machines& m = weak.ranked.front().machines;
+  // AMD recommends 800 W for this card
+  // (https://www.amd.com/en/products/graphics/desktops/radeon/7000-series/amd-radeon-rx-7900xtx.html).
+  EXPECT_GE(m.need.supply->value(), 800);
+  EXPECT_TRUE(weak.ranked.front().lacks());
+  EXPECT_EQ(m.need.hosts, 1);
+  r.residents.pop_back();
+  const auto alone = must(plan_residents(r, knowledge()));
+  // One process more takes its part of the RAM.
+  EXPECT_EQ(m.need.ram_least - alone.ranked.front().machines.need.ram_least,
+            knowledge().host_rules.ram_process);
+  ResidentsRequest apu =
+      on("ryzen-ai-max-395", "llama.cpp",
+         {resident("llama-3.1-8b", 0.001, "q4_k_m"), resident("qwen3-8b", 0.001, "q4_k_m")});
+  const auto shared = must(plan_residents(apu, knowledge()));
+  ASSERT_EQ(shared.ranked.size(), 1U);
+  EXPECT_GE(shared.ranked.front().machines.need.ram_least, shared.ranked.front().used);
+}
+
+// How engines other than llama.cpp and vLLM share memory is not modelled.
+TEST(Residents, RefuseAnEngineByName) {
+  const auto plan =
+      plan_residents(on("mi300x", "sglang", {resident("llama-3.1-8b", 1)}), knowledge());
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().kind, ErrorKind::bad_input);
+  EXPECT_EQ(plan.error().value, "sglang");
+}
+
+// 400 g of each kilowatt-hour.
+TEST(Residents, CountTheirCarbon) {
+  ResidentsRequest r = on("rx-7900-xtx", "llama.cpp", {resident("llama-3.1-8b", 0.1, "q4_k_m")});
+  r.terms.co2_g_per_kwh = 400;
+  const auto plan = must(plan_residents(r, knowledge()));
+  ASSERT_EQ(plan.ranked.size(), 1U);
+  EXPECT_NEAR(*plan.ranked.front().co2_kg_per_year, 0.4 * *plan.ranked.front().kwh_per_year, 1e-9);
+}
+
 }  // namespace
 }  // namespace cairn

@@ -215,8 +215,7 @@ TEST(Predict, PowerLiesBetweenIdleAndBoard) {
 TEST(Predict, TwoDevicesOfACardAreBoughtOnce) {
   const Deployment d = deployment("llama-3.1-8b", request("mi250", "vllm", "", {.tp = 2}));
   const Prediction p = predicted(d, {});
-  const Price card = *knowledge().prices.purchase("mi250");
-  EXPECT_NEAR(*p.money.purchase, card.amount, 1e-9);
+  EXPECT_NEAR(*p.money.purchase, p.money.purchase_price->each(), 1e-9);
   EXPECT_TRUE(noted(p, "a card of"));
   EXPECT_EQ(p.memory.devices.front().capacity, mib(65520));
 }
@@ -238,20 +237,21 @@ TEST(Predict, AnnouncedHardwareIsMarked) {
   EXPECT_TRUE(noted(predicted(other, {}), "announced"));
 }
 
-// 999 USD over 4 years of 8766 h at a quarter of the time, 0.3 kW at PUE 1.5 and 0.2 USD:
+// A given 999 USD over 4 years of 8766 h at a quarter of the time, 0.3 kW at PUE 1.5 and
+// 0.2 USD:
 //   999 / (4 x 8766 x 0.25) + 0.3 x 1.5 x 0.2 = 0.113963 + 0.09 = 0.203963 USD/h
 // 100 tokens/s are 0.36 million an hour: 0.566564 USD a million.
 TEST(Money, IsAmortisationAndElectricity) {
   const Deployment d = deployment("llama-3.1-8b", request("rx-7900-xtx", "llama.cpp"));
-  ASSERT_EQ(knowledge().prices.purchase("rx-7900-xtx")->amount, 999);
   CostTerms terms;
+  terms.prices = {{"rx-7900-xtx", 999, "USD"}};
   terms.amortisation_years = 4;
   terms.utilisation = 0.25;
   terms.electricity_per_kwh = 0.2;
   terms.pue = 1.5;
   PowerEstimate power;
   power.load = Watts(300);
-  const CostFigures m = must(count_money(d, power, 100, terms, knowledge().prices));
+  const CostFigures m = must(count_money(d, power, 100, terms, knowledge()));
   EXPECT_DOUBLE_EQ(*m.purchase, 999);
   EXPECT_NEAR(*m.energy_per_hour, 0.09, 1e-12);
   EXPECT_NEAR(*m.owned_per_hour, 0.203963, 1e-6);
@@ -261,24 +261,24 @@ TEST(Money, IsAmortisationAndElectricity) {
   const double rate = must(knowledge().prices.convert(1, "USD", "CNY"));
   terms.currency = "CNY";
   terms.electricity_per_kwh = 0.2 * rate;
-  const CostFigures yuan = must(count_money(d, power, 100, terms, knowledge().prices));
+  const CostFigures yuan = must(count_money(d, power, 100, terms, knowledge()));
   EXPECT_NEAR(*yuan.owned_per_mtok, *m.owned_per_mtok * rate, 1e-9);
   terms.currency = "XXX";
-  EXPECT_FALSE(count_money(d, power, 100, terms, knowledge().prices).has_value());
+  EXPECT_FALSE(count_money(d, power, 100, terms, knowledge()).has_value());
 }
 
 TEST(Money, UnknownInputsStayUnknown) {
   const Deployment d = deployment("llama-3.1-8b", request("rx-7900-xtx", "llama.cpp"));
-  const CostFigures m = must(count_money(d, std::nullopt, 100, {}, knowledge().prices));
+  const CostFigures m = must(count_money(d, std::nullopt, 100, {}, knowledge()));
   EXPECT_TRUE(m.purchase.has_value());
   EXPECT_FALSE(m.energy_per_hour.has_value());
   EXPECT_FALSE(m.owned_per_mtok.has_value());
   const Deployment priceless = deployment("llama-3.1-8b", request("mi50-16gb", "llama.cpp"));
-  ASSERT_FALSE(knowledge().prices.purchase("mi50-16gb").has_value());
   PowerEstimate power;
   power.load = Watts(100);
-  const CostFigures n = must(count_money(priceless, power, 100, {}, knowledge().prices));
+  const CostFigures n = must(count_money(priceless, power, 100, {}, knowledge()));
   EXPECT_FALSE(n.purchase.has_value());
+  EXPECT_FALSE(n.purchase_price.has_value());
   EXPECT_TRUE(n.energy_per_hour.has_value());
   EXPECT_FALSE(n.owned_per_mtok.has_value());
 }
@@ -287,10 +287,21 @@ TEST(Money, UnknownInputsStayUnknown) {
 TEST(Money, RentIsPerCardAndHour) {
   const Deployment d =
       deployment("llama-3.1-70b", request("mi300x", "vllm", "", {.tp = 2, .dp = 2}));
-  const CostFigures m = must(count_money(d, std::nullopt, 1000, {}, knowledge().prices));
+  const CostFigures m = must(count_money(d, std::nullopt, 1000, {}, knowledge()));
   const double each = knowledge().prices.rental("mi300x")->amount;
   EXPECT_NEAR(*m.rented_per_hour, 4 * each, 1e-12);
   EXPECT_NEAR(*m.rented_per_mtok, 4 * each / 3.6, 1e-9);
+}
+
+// Three MI300X are three eighths of the modules of a base board, or one board in whole.
+TEST(Money, ModulesAreSharesOfABoardOrWholeBoards) {
+  const Deployment d = deployment("llama-3.1-70b", request("mi300x", "vllm", "", {.dp = 3}));
+  CostTerms terms;
+  const CostFigures share = must(count_money(d, std::nullopt, 1000, terms, knowledge()));
+  terms.whole_machines = true;
+  const CostFigures whole = must(count_money(d, std::nullopt, 1000, terms, knowledge()));
+  EXPECT_TRUE(share.purchase_price->bare);
+  EXPECT_NEAR(*share.purchase, *whole.purchase * 3 / 8, 1e-6);
 }
 
 // One MI300X, 600 W under load and 100 W idle, working 0.75 of 8766 hours, PUE 1.2:
@@ -307,7 +318,7 @@ TEST(Money, AYearOwnedAndRented) {
   PowerEstimate power;
   power.load = Watts(600);
   power.idle = Watts(100);
-  const CostFigures m = must(count_money(d, power, 1000, terms, knowledge().prices));
+  const CostFigures m = must(count_money(d, power, 1000, terms, knowledge()));
   EXPECT_NEAR(*m.kwh_per_year, 4996.62, 1e-6);
   EXPECT_NEAR(*m.energy_per_year, 499.662, 1e-6);
   EXPECT_NEAR(*m.co2_kg_per_year, 1998.648, 1e-6);
@@ -320,10 +331,10 @@ TEST(Money, AYearOwnedAndRented) {
   EXPECT_NEAR(*m.break_even_years, card / (hour * 6574.5 - 499.662), 1e-9);
   // Where the electricity alone costs more than the rent, renting stays cheaper.
   terms.electricity_per_kwh = 100;
-  const CostFigures dear = must(count_money(d, power, 1000, terms, knowledge().prices));
+  const CostFigures dear = must(count_money(d, power, 1000, terms, knowledge()));
   EXPECT_TRUE(std::isinf(*dear.break_even_years));
   terms.co2_g_per_kwh.reset();
-  EXPECT_FALSE(must(count_money(d, power, 1000, terms, knowledge().prices)).co2_kg_per_year);
+  EXPECT_FALSE(must(count_money(d, power, 1000, terms, knowledge())).co2_kg_per_year);
 }
 
 TEST(Explain, NamesTheOperatorsOfBothPhases) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../inputs.h"
+#include "../price_output.h"
 #include "../render.h"
 #include "cairn/plan/comparison.h"
 #include "cairn/report/number.h"
@@ -32,6 +33,7 @@ void write(const std::vector<Compared>& cards, bool rate, const CostTerms& terms
     json.field("peak_fp16_flops", a.peak_of(ComputeType::f16));
     json.field("peak_fp8_flops", a.peak_of(ComputeType::fp8));
     json.field("board_power_w", a.board_power).field("price", c.price);
+    write_purchase(json, "purchase_price", c.purchase);
     json.field("memory_gib_per_1000", c.memory_per_1000);
     json.field("output_tokens_per_s_per_1000", c.tokens_per_1000);
     json.field("output_tokens_per_s_per_w", c.tokens_per_watt);
@@ -132,6 +134,9 @@ void print(const std::vector<Compared>& cards, bool workload, bool rate, const C
     });
   }
   context.console.out(rows.table().render(context.console.style()));
+  for (const Compared& c : cards) {
+    context.console.note(price_note(c.accelerator->id, c.purchase, context.tr));
+  }
   const auto formats = weight_formats_of(cards);
   if (formats.size() > 1) {
     context.console.note(

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "../render.h"
+#include "../price_output.h"
 #include "../words.h"
 #include "cairn/base/names.h"
 #include "cairn/hardware/catalogue.h"
-#include "cairn/hardware/prices.h"
+#include "cairn/hardware/purchase.h"
 #include "cairn/report/json_writer.h"
 #include "cairn/report/number.h"
 #include "cairn/report/table.h"
@@ -18,7 +18,7 @@ namespace {
 
 struct Entry {
   const Accelerator* accelerator;
-  std::optional<Price> price;
+  std::optional<Purchase> price;
 };
 
 // What the options ask for. Fails where an amount has no usable currency.
@@ -39,16 +39,17 @@ class Filter {
     return out;
   }
 
-  [[nodiscard]] bool keeps(const Entry& e, const PriceBook& prices) const {
+  /// The currency of the answer.
+  [[nodiscard]] std::string currency() const { return max_price_ ? max_price_->currency : "USD"; }
+
+  [[nodiscard]] bool keeps(const Entry& e) const {
     const Accelerator& a = *e.accelerator;
     if (vendor_ != "any" && a.vendor != vendor_) return false;
     if (status_ != "any" && name_of(a.status) != status_) return false;
     if (!family_.empty() && a.family != family_ && a.architecture != family_) return false;
     if (min_memory_ && a.memory < *min_memory_) return false;
     if (!max_price_) return true;
-    if (!e.price) return false;
-    const auto amount = prices.convert(e.price->amount, e.price->currency, max_price_->currency);
-    return amount && *amount <= max_price_->amount;
+    return e.price && e.price->each() <= max_price_->amount;
   }
 
  private:
@@ -74,14 +75,7 @@ void add_row(TextTable& table, const Entry& e, const Translator& t) {
   table.add({a.id, name, format_number(in_gib(a.memory)), format_number(a.bandwidth.value() / 1e9),
              peak(a, ComputeType::f16), peak(a, ComputeType::fp8), peak(a, ComputeType::int8),
              a.board_power ? format_number(a.board_power->value()) : "–",
-             a.target.empty() ? "–" : a.target, quote(e.price), status});
-}
-
-void write_price(JsonWriter& json, const Price& p) {
-  json.begin_object().field("amount", p.amount).field("currency", p.currency);
-  json.field("kind", name_of(p.kind)).field("provider", p.provider).field("region", p.region);
-  json.field("date", p.date).field("source", p.source).field("confirmed", p.confirmed);
-  json.end_object();
+             a.target.empty() ? "–" : a.target, price_text(e.price), status});
 }
 
 void write_entry(JsonWriter& json, const Entry& e) {
@@ -94,12 +88,8 @@ void write_entry(JsonWriter& json, const Entry& e) {
   for (std::size_t i = 0; i < kComputeTypes; ++i) {
     json.field(name_of(static_cast<ComputeType>(i)), a.peak[i]);
   }
-  json.end_object().field("board_power_w", a.board_power).key("price");
-  if (e.price) {
-    write_price(json, *e.price);
-  } else {
-    json.null();
-  }
+  json.end_object().field("board_power_w", a.board_power);
+  write_purchase(json, "price", e.price);
   json.end_object();
 }
 
@@ -119,7 +109,8 @@ void print(const std::vector<Entry>& entries, Context& context) {
   for (const Entry& e : entries) add_row(table, e, t);
   context.console.out(table.render(context.console.style()));
   context.console.note(
-      t.tr("a price is of a whole card; ~ an estimate, ? one that no source vouches for"));
+      t.tr("a price is of a whole card, or its share of the machine that it is sold in; ~ an "
+           "estimate, ? one that no source vouches for, – no price known"));
   context.console.note(
       t.tr("{} accelerators; FP16, FP8 and INT8 in dense TFLOPS or TOPS; "
            "cairn gpus show ID gives the sources",
@@ -132,12 +123,14 @@ Result<Answer> run_gpus(Context& context) {
   CAIRN_TRY(const Image image, context.open_image());
   CAIRN_TRY(const AcceleratorCatalogue catalogue, AcceleratorCatalogue::load(image));
   CAIRN_TRY(const PriceBook prices, PriceBook::load(image));
+  CAIRN_TRY(const HostCatalogue hosts, HostCatalogue::load(image));
   CAIRN_TRY(const Filter filter, Filter::from(context.args, prices));
   std::vector<Entry> entries;
   for (const Accelerator& a : catalogue.all()) {
     if (!a.is_gpu) continue;  // processors and whole racks
-    const Entry entry{&a, prices.purchase(a.card)};
-    if (filter.keeps(entry, prices)) entries.push_back(entry);
+    Entry entry{&a, {}};
+    CAIRN_TRY(entry.price, purchase_of(a, {filter.currency(), "", {}}, prices, hosts));
+    if (filter.keeps(entry)) entries.push_back(std::move(entry));
   }
   if (context.json) {
     JsonWriter json;

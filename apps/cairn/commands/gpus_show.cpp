@@ -1,4 +1,5 @@
 // `cairn gpus show`: the catalogue's own record, figure by figure.
+#include "../price_output.h"
 #include "../record.h"
 #include "../words.h"
 #include "cairn/hardware/catalogue.h"
@@ -17,25 +18,29 @@ void print_prices(const std::vector<const Price*>& prices, std::string& out, Con
   out += '\n';
   TextTable table({{t.tr("price"), Align::right},
                    {t.tr("kind")},
+                   {t.tr("condition")},
                    {t.tr("provider")},
                    {t.tr("date")},
                    {t.tr("source")}});
   for (const Price* p : prices) {
-    table.add({format_money(p->amount, p->currency), t.tr(word_for(p->kind)), p->provider,
+    table.add({format_money(p->amount, p->currency), t.tr(word_for(p->kind)),
+               t.tr(word_for(p->condition)), p->provider,
                p->date.empty() ? t.tr("undated") : std::string_view(p->date), p->source});
   }
   out += table.render(context.console.style());
 }
 
 void print_json(const Accelerator& a, Node record, const std::vector<const Price*>& prices,
-                Console& console) {
+                const std::optional<Purchase>& price, Console& console) {
   JsonWriter json;
   json.begin_object().field("schema", "cairn.gpus_show/1").field("id", a.id).key("record");
   write_record(json, record);
+  write_purchase(json, "price", price);
   json.key("prices").begin_array();
   for (const Price* p : prices) {
     json.begin_object().field("amount", p->amount).field("currency", p->currency);
-    json.field("kind", name_of(p->kind)).field("provider", p->provider);
+    json.field("kind", name_of(p->kind)).field("condition", name_of(p->condition));
+    json.field("provider", p->provider);
     json.field("region", p->region).field("date", p->date).field("source", p->source);
     json.field("confirmed", p->confirmed).end_object();
   }
@@ -53,8 +58,10 @@ Result<Answer> run_gpus_show(Context& context) {
   const Accelerator& a = *found;
   const Node record = catalogue.record(a);
   const auto prices = book.of(a.card);
+  CAIRN_TRY(const HostCatalogue hosts, HostCatalogue::load(image));
+  CAIRN_TRY(const auto price, purchase_of(a, {}, book, hosts));
   if (context.json) {
-    print_json(a, record, prices, context.console);
+    print_json(a, record, prices, price, context.console);
     return Answer::yes;
   }
   const Translator& t = context.tr;
@@ -70,6 +77,7 @@ Result<Answer> run_gpus_show(Context& context) {
             {t.tr(word_for(a.status)), a.status == Status::announced ? Tone::warn : Tone::plain}});
   out += head.render(context.console.style()) + "\n";
   print_figures(record, out, context);
+  out += "\n" + price_note(t.tr(msg("to buy")), price, t) + "\n";
   print_prices(prices, out, context);
   if (const std::string notes = member_text(record, "notes"); !notes.empty()) {
     out += "\n" + notes + "\n";

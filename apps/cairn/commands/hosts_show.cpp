@@ -1,10 +1,11 @@
 // `cairn hosts show`: the catalogue's own record, figure by figure.
 #include <fmt/format.h>
 
+#include "../price_output.h"
 #include "../record.h"
 #include "../words.h"
 #include "cairn/hardware/host.h"
-#include "cairn/hardware/prices.h"
+#include "cairn/hardware/purchase.h"
 #include "cairn/report/json_writer.h"
 #include "cairn/report/number.h"
 #include "cairn/report/table.h"
@@ -42,7 +43,7 @@ void print_slots(const Host& host, std::string& out, Context& context) {
   out += table.render(context.console.style());
 }
 
-void print_text(const Host& host, Node record, const std::optional<Price>& price,
+void print_text(const Host& host, Node record, const std::optional<Purchase>& price,
                 Context& context) {
   const Translator& t = context.tr;
   std::string out = context.console.style().paint(Tone::strong, host.name) + "\n";
@@ -56,13 +57,10 @@ void print_text(const Host& host, Node record, const std::optional<Price>& price
   head.add(
       {t.tr("status"),
        {t.tr(word_for(host.status)), host.status == Status::announced ? Tone::warn : Tone::plain}});
-  if (price) {
-    head.add({t.tr("price"), fmt::format("{} ({})", format_money(price->amount, price->currency),
-                                         t.tr(word_for(price->kind)))});
-  }
   out += head.render(context.console.style()) + "\n";
   print_figures(record, out, context);
   print_slots(host, out, context);
+  out += "\n" + price_note(t.tr(msg("to buy")), price, t) + "\n";
   if (!host.nics.empty()) {
     out += '\n';
     for (const Nics& nics : host.nics) out += fmt::format("{} x {}\n", nics.count, nics.link);
@@ -81,7 +79,7 @@ Result<Answer> run_hosts_show(Context& context) {
   CAIRN_TRY(const PriceBook book, PriceBook::load(image));
   CAIRN_TRY(const Host* const host, catalogue.find(context.args.argument(0)));
   const Node record = catalogue.record(*host);
-  const auto price = book.purchase_host(host->id);
+  CAIRN_TRY(const auto price, purchase_of(*host, {}, book));
   if (!context.json) {
     print_text(*host, record, price, context);
     return Answer::yes;
@@ -89,15 +87,7 @@ Result<Answer> run_hosts_show(Context& context) {
   JsonWriter json;
   json.begin_object().field("schema", "cairn.hosts_show/1").field("id", host->id).key("record");
   write_record(json, record);
-  json.key("price");
-  if (price) {
-    json.begin_object().field("amount", price->amount).field("currency", price->currency);
-    json.field("kind", name_of(price->kind)).field("provider", price->provider);
-    json.field("region", price->region).field("date", price->date);
-    json.field("source", price->source).field("confirmed", price->confirmed).end_object();
-  } else {
-    json.null();
-  }
+  write_purchase(json, "price", price);
   json.end_object();
   context.console.out(json.text());
   return Answer::yes;

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+#include <set>
+
 #include "../inputs.h"
 #include "../machine.h"
 #include "../plan_output.h"
+#include "../price_output.h"
 #include "../render.h"
 #include "../residents_output.h"
 #include "cairn/data/yaml.h"
@@ -77,6 +81,8 @@ Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge
   if (args.given(kElectricityPrice)) t.electricity_per_kwh = typed.electricity_per_kwh;
   if (args.given(kPue)) t.pue = typed.pue;
   if (args.given(kCo2)) t.co2_g_per_kwh = typed.co2_g_per_kwh;
+  t.price_date = typed.price_date;
+  t.prices = typed.prices;
   if (!args.given(kCurrency) && c.budget && t.currency == "USD") t.currency = c.budget_currency;
   return {};
 }
@@ -195,11 +201,41 @@ void print_ranked(const Plan& plan, const PlanRequest& request, const Knowledge&
   context.console.note(
       t.tr("◆ on the Pareto front of cost, latency, throughput and energy; "
            "intervals cover 80 %; * announced; ? a price that no source vouches "
-           "for; machines and networks are not counted"));
+           "for; machines are counted only where cards are sold in them, networks not"));
+}
+
+// What the prices of the first few cards rest on.
+void print_prices(const Plan& plan, Context& context) {
+  constexpr std::size_t kMost = 5;
+  std::set<std::string> told;
+  for (const Candidate& c : plan.ranked) {
+    const Prediction& p = c.prediction;
+    if (told.size() == kMost || !told.insert(p.accelerator).second) continue;
+    context.console.note(price_note(p.accelerator, p.money.purchase_price, context.tr));
+  }
+}
+
+// Of several models each has its own of these in the file.
+Result<void> refuse_for_residents(const ParsedCommand& args) {
+  constexpr std::array kOwn{&kPlanModel,   &kInput,   &kOutput, &kContext, &kRate,
+                            &kConcurrency, &kWeights, &kKv,     &kLike};
+  for (const OptionSpec* option : kOwn) {
+    if (!args.given(*option)) continue;
+    return fail(bad_input("does not apply to a file with several models")
+                    .in(fmt::format("--{}", option->name))
+                    .want("its field in each of the file's models"));
+  }
+  if (args.given(kObjective)) {
+    return fail(bad_input("does not apply to a file with several models")
+                    .in("--objective")
+                    .want("nothing: they are ranked by cost, then by bits per weight"));
+  }
+  return {};
 }
 
 // Several models on the same cards.
 Result<Answer> run_residents(const Knowledge& knowledge, PlanFile& plan, Context& context) {
+  CAIRN_CHECK(refuse_for_residents(context.args));
   CAIRN_CHECK(apply_options(context.args, knowledge, plan));
   CAIRN_CHECK(resolve_names(knowledge, plan.request));
   const PlanRequest& r = plan.request;
@@ -223,8 +259,8 @@ Result<Answer> run_plan(Context& context) {
     CAIRN_TRY(const Document document, load_yaml(std::string(args.argument(0)), kPlanLimits));
     CAIRN_TRY(plan, read_plan(document.root()));
   }
+  if (!plan.residents.empty()) return run_residents(knowledge, plan, context);
   if (const auto name = args.text(kPlanModel)) plan.model = *name;
-  if (plan.model.empty() && !plan.residents.empty()) return run_residents(knowledge, plan, context);
   if (plan.model.empty()) {
     return fail(bad_input("no model is named").in("--model").want("a name from cairn models"));
   }
@@ -240,7 +276,10 @@ Result<Answer> run_plan(Context& context) {
       context.console.out(context.tr.tr("nothing qualifies for {}", model.name) + "\n");
     } else {
       print_ranked(result, plan.request, knowledge, context);
-      print_machines(result, plan.request, context);
+      std::vector<const Machines*> machines;
+      for (const Candidate& c : result.ranked) machines.push_back(&c.machines);
+      print_machines(machines, plan.request.terms.currency, context);
+      print_prices(result, context);
       print_contests(result, context);
       print_rent(result, plan.request, context);
     }

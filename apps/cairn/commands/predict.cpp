@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "../inputs.h"
+#include "../price_output.h"
 #include "../render.h"
 #include "../words.h"
 #include "cairn/plan/fit.h"
@@ -209,6 +210,10 @@ Result<Answer> run_predict(Context& context) {
   } else {
     print(prediction, misses, context);
     if (args.flag(kExplain)) print_explanation(explanation, context);
+    if (prediction.memory.fits) {
+      context.console.note(
+          price_note(prediction.accelerator, prediction.money.purchase_price, context.tr));
+    }
     for (const Message& note : prediction.notes) context.console.note(context.tr.tr(note));
   }
   return yes ? Answer::yes : Answer::no;

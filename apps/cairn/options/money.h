@@ -63,8 +63,21 @@ inline constexpr OptionSpec kOwned{
     .metavar = "ID:N",
     .description = msg("cards at hand, which cost nothing to buy: rx-7900-xtx:2")};
 
-inline constexpr const OptionSpec* kMoneyOptions[] = {&kCurrency,     &kElectricityPrice, &kPue,
-                                                      &kAmortisation, &kUtilisation,      &kCo2};
+inline constexpr OptionSpec kPrice{
+    .name = "price",
+    .type = OptionType::list,
+    .metavar = "ID:AMOUNT",
+    .description = msg("price of one card, before any quote of the data: rx-9070-xt:640EUR")};
+inline constexpr OptionSpec kPriceDate{
+    .name = "price-date",
+    .type = OptionType::text,
+    .metavar = "DATE",
+    .description = msg("day of the prices: quotes after it do not count; without it, that of the "
+                       "newest quote")};
+
+inline constexpr const OptionSpec* kMoneyOptions[] = {
+    &kPrice, &kPriceDate,    &kCurrency,    &kElectricityPrice,
+    &kPue,   &kAmortisation, &kUtilisation, &kCo2};
 inline constexpr OptionGroup kMoney{msg("Money"), kMoneyOptions};
 
 }  // namespace cairn::cli

@@ -92,9 +92,9 @@ Bytes sold_size(Bytes size, const std::vector<Bytes>& sizes) {
 void find_memory(const HostRequest& request, const HostRules& rules, HostNeed& need) {
   const Accelerator& a = *request.accelerator;
   if (a.unified_memory) {
-    need.reasons.push_back(
-        message("the memory of {} is the machine's own: it holds weights and system", a.name));
-    const Bytes model = request.weights + request.host_resident;
+    need.reasons.push_back(message(
+        "the memory of {} is the machine's own: it holds weights, cache and system", a.name));
+    const Bytes model = request.weights + request.working + request.host_resident;
     if (!(model > Bytes{})) return;
     // What runs in it must be in it: there is no other copy of the weights.
     need.ram_least = rules.ram_base + model;
@@ -291,7 +291,8 @@ Result<HostNeed> host_need(const HostRequest& request, const HostRules& rules) {
                     .got(fmt::format("{}", request.devices))
                     .want(fmt::format("1 to {}", kMostDevices)));
   }
-  if (request.weights < Bytes{} || request.host_resident < Bytes{} || request.cards_per_host < 0) {
+  if (request.weights < Bytes{} || request.host_resident < Bytes{} || request.working < Bytes{} ||
+      request.cards_per_host < 0) {
     return fail(bad_input("negative size").in("host"));
   }
   const Accelerator& a = *request.accelerator;

@@ -9,7 +9,8 @@
 // where the figures are known, rounded up to a size that is sold. The last is a card's
 // spike of 100 us (PCIe CEM 5.0), which a supply answers with a peak of its own (ATX 3.0).
 //
-// RAM of an accelerator that shares the machine's memory: base + weights, at least.
+// RAM of an accelerator that shares the machine's memory: base + weights + KV cache and
+// buffers, at least.
 // Else: base + worker processes x one process + what stays in host memory; recommended is
 // room for the weight files beside it, so that a second load does not read the disk.
 #pragma once
@@ -67,6 +68,9 @@ struct HostRequest {
   std::int64_t devices = 1;  // cards follow: Accelerator::cards
   /// Whole weight files that one machine reads.
   Bytes weights{};
+  /// KV cache and buffers beside the weights, of an accelerator that shares the machine's
+  /// memory; of no other does it matter.
+  Bytes working{};
   /// What stays in host memory while it runs: layers or experts on the CPU, KV in host memory.
   Bytes host_resident{};
   /// Worker processes of the engine on one machine; 0: one a device.

@@ -23,6 +23,12 @@ constexpr std::array<std::pair<PriceKind, std::string_view>, 6> kKinds{{
     {PriceKind::cloud_spot, "cloud-spot"},
 }};
 
+constexpr std::array<std::pair<Condition, std::string_view>, 3> kConditions{{
+    {Condition::fresh, "new"},
+    {Condition::used, "used"},
+    {Condition::unknown, ""},
+}};
+
 Result<Price> read_price(const Row& row, std::span<const std::uint32_t> c) {
   Price out;
   CAIRN_TRY(const std::string_view accelerator, row.required(c[0]));
@@ -44,6 +50,12 @@ Result<Price> read_price(const Row& row, std::span<const std::uint32_t> c) {
   out.date = row.text(c[6]);
   out.source = row.text(c[7]);
   out.confirmed = row.text(c[8]) != "false";
+  const auto condition =
+      std::ranges::find(kConditions, row.text(c[9]), [](const auto& k) { return k.second; });
+  if (condition == kConditions.end()) {
+    return fail(bad_input("unknown condition").at(row.where()).got(row.text(c[9])));
+  }
+  out.condition = condition->first;
   return out;
 }
 
@@ -62,8 +74,9 @@ Result<std::vector<Price>> read_prices(const Image& image, std::string_view docu
                                        std::string_view name) {
   CAIRN_TRY(const Node root, image.root(document));
   CAIRN_TRY(const Table table, Table::from(root));
-  const std::array<std::string_view, 9> kNames{
-      name, "amount", "currency", "kind", "provider", "region", "date", "source_url", "confirmed"};
+  const std::array<std::string_view, 10> kNames{name,        "amount",   "currency", "kind",
+                                                "provider",  "region",   "date",     "source_url",
+                                                "confirmed", "condition"};
   CAIRN_TRY(const auto c, columns(table, kNames));
   std::vector<Price> out;
   for (std::uint32_t i = 0; i < table.rows(); ++i) {
@@ -126,28 +139,14 @@ Result<std::vector<GridCarbon>> read_carbon(const Image& image) {
   return out;
 }
 
-// Months since year 0; dates are YYYY, YYYY-MM or YYYY-MM-DD. -1 if undated.
-int month_of(std::string_view date) {
-  if (date.size() < 4) return -1;
-  const auto year = parse_number(date.substr(0, 4));
-  if (!year) return -1;
-  const auto month = date.size() >= 7 ? parse_number(date.substr(5, 2)) : std::nullopt;
-  return static_cast<int>(*year) * 12 + static_cast<int>(month.value_or(1)) - 1;
-}
-
-// The quotes within half a year of the newest; all of them if none is dated.
-std::vector<const Price*> newest(std::vector<const Price*> quotes) {
-  constexpr int kMonths = 6;
-  int last = -1;
-  for (const Price* p : quotes) last = std::max(last, month_of(p->date));
-  std::erase_if(quotes, [last](const Price* p) { return month_of(p->date) < last - kMonths; });
-  return quotes;
-}
-
 }  // namespace
 
 std::string_view name_of(PriceKind kind) {
   return std::ranges::find(kKinds, kind, [](const auto& k) { return k.first; })->second;
+}
+
+std::string_view name_of(Condition condition) {
+  return std::ranges::find(kConditions, condition, [](const auto& k) { return k.first; })->second;
 }
 
 Result<PriceBook> PriceBook::load(const Image& image) {
@@ -159,6 +158,9 @@ Result<PriceBook> PriceBook::load(const Image& image) {
   }
   if (image.contains("prices/carbon.csv")) {
     CAIRN_TRY(out.carbon_, read_carbon(image));
+  }
+  for (const auto* quotes : {&out.prices_, &out.hosts_}) {
+    for (const Price& p : *quotes) out.date_ = std::max(out.date_, p.date);
   }
   CAIRN_TRY(out.rates_, read_rates(image));
   CAIRN_TRY(out.electricity_, read_electricity(image));
@@ -183,28 +185,12 @@ std::optional<Price> PriceBook::median(std::span<const Price* const> quotes) con
   return *in_usd[(in_usd.size() - 1) / 2].second;
 }
 
-std::optional<Price> PriceBook::best(const std::vector<const Price*>& quotes) const {
-  for (const bool confirmed : {true, false}) {
-    for (const PriceKind kind : {PriceKind::street, PriceKind::msrp, PriceKind::estimate}) {
-      std::vector<const Price*> chosen = quotes;
-      std::erase_if(chosen,
-                    [&](const Price* p) { return p->kind != kind || p->confirmed != confirmed; });
-      if (auto price = median(newest(std::move(chosen)))) return price;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Price> PriceBook::purchase(std::string_view accelerator) const {
-  return best(of(accelerator));
-}
-
-std::optional<Price> PriceBook::purchase_host(std::string_view host) const {
-  std::vector<const Price*> quotes;
+std::vector<const Price*> PriceBook::of_host(std::string_view host) const {
+  std::vector<const Price*> out;
   for (const Price& p : hosts_) {
-    if (p.accelerator == host) quotes.push_back(&p);
+    if (p.accelerator == host) out.push_back(&p);
   }
-  return best(quotes);
+  return out;
 }
 
 std::optional<Price> PriceBook::rental(std::string_view accelerator) const {
@@ -231,6 +217,11 @@ Result<double> PriceBook::convert(double amount, std::string_view from, std::str
   CAIRN_TRY(const double per_usd_from, rate(from));
   CAIRN_TRY(const double per_usd_to, rate(to));
   return amount / per_usd_from * per_usd_to;
+}
+
+std::string_view PriceBook::rate_date(std::string_view currency) const {
+  const auto it = std::ranges::find(rates_, currency_code(currency), &ExchangeRate::currency);
+  return it != rates_.end() ? std::string_view(it->date) : std::string_view();
 }
 
 std::string currency_code(std::string_view text) {

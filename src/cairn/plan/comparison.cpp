@@ -75,12 +75,12 @@ Result<std::vector<Compared>> compare(const ModelInput* model, const ComparisonR
   for (const Accelerator* accelerator : request.accelerators) {
     Compared c;
     c.accelerator = accelerator;
-    if (const auto quote = knowledge.prices.purchase(accelerator->card)) {
-      CAIRN_TRY(const double price,
-                knowledge.prices.convert(quote->amount, quote->currency, request.terms.currency));
-      c.price = price;
+    CAIRN_TRY(c.purchase, purchase_of(*accelerator, request.terms.question(), knowledge.prices,
+                                      knowledge.hosts));
+    if (c.purchase && c.purchase->amount > 0) {
+      c.price = c.purchase->each();
       const double memory = in_gib(accelerator->memory) * accelerator->devices_per_card;
-      if (price > 0) c.memory_per_1000 = memory / price * 1000;
+      c.memory_per_1000 = memory / *c.price * 1000;
     }
     if (model != nullptr) CAIRN_CHECK(add_prediction(*model, request, knowledge, c));
     if (c.prediction && c.prediction->memory.fits) add_ratios(c);

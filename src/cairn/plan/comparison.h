@@ -21,7 +21,8 @@ struct ComparisonRequest {
 
 struct Compared {
   const Accelerator* accelerator = nullptr;
-  std::optional<double> price;            // of one card, in terms.currency
+  std::optional<Purchase> purchase;       // as it is sold, in terms.currency
+  std::optional<double> price;            // of one card, or its share of a machine
   std::optional<double> memory_per_1000;  // GiB for 1000 of the currency
   std::optional<Prediction> prediction;   // nothing without a model, or where refused
   std::string reason;                     // why it is refused

@@ -73,12 +73,8 @@ Result<PairingFacts> PairingFacts::of(const SearchSpace& space, const Pairing& p
   } else if (kernels.error().kind != ErrorKind::unsupported) {
     return std::unexpected(std::move(kernels).error());
   }
-  auto quote = space.knowledge->prices.purchase(a.card);
-  if (!quote) quote = place_price(a, *space.knowledge);
-  if (quote) {
-    CAIRN_TRY(out.card_price, space.knowledge->prices.convert(quote->amount, quote->currency,
-                                                              request.terms.currency));
-  }
+  CAIRN_TRY(out.purchase, purchase_of(a, request.terms.question(), space.knowledge->prices,
+                                      space.knowledge->hosts));
   for (const auto& [id, n] : request.constraints.owned) {
     if (id == a.id) out.owned += n;
   }
@@ -89,8 +85,8 @@ Result<PairingFacts> PairingFacts::of(const SearchSpace& space, const Pairing& p
 std::optional<double> PairingFacts::price(std::int64_t cards) const {
   const std::int64_t to_buy = std::max<std::int64_t>(0, cards - owned);
   if (to_buy == 0) return 0.0;
-  if (!card_price) return std::nullopt;
-  return *card_price * static_cast<double>(to_buy);
+  if (!purchase) return std::nullopt;
+  return purchase->whole(to_buy);
 }
 
 std::optional<VariantBounds> BoundMaker::of(const Variant& v) {
@@ -165,19 +161,31 @@ Bytes BoundMaker::cache_of(const KvFormat& kv) {
   return it->second;
 }
 
+// The caches of the requests that are there at once; buffers are left out.
+Bytes BoundMaker::least_working(const Variant& v, std::int64_t replicas) {
+  const KvFormat* kv = kv_of(v.kv);
+  if (kv == nullptr) return {};
+  const Workload& w = space_->request->workload;
+  const double sequences = w.rate ? static_cast<double>(replicas) : std::max(1.0, w.concurrency);
+  return cache_of(*kv) * sequences;
+}
+
 bool BoundMaker::lacks(const Variant& v, std::int64_t replicas) {
   const auto& host = space_->request->constraints.host;
   if (!host) return false;
-  const std::int64_t devices = replicas * v.layout.tp * v.layout.pp;
-  const std::int64_t processes = processes_of(*v.engine) > 0 ? replicas : 0;
+  HostRequest request;
+  request.accelerator = v.accelerator;
+  request.devices = replicas * v.layout.tp * v.layout.pp;
+  request.processes = processes_of(*v.engine) > 0 ? replicas : 0;
+  request.rocm = on_rocm(*v.engine, *v.accelerator);
   const auto format = space_->formats.find(v.format);
-  const Bytes weights = format != space_->formats.end() ? format->second.work.total : Bytes{};
-  const auto [it, fresh] = lacking_.try_emplace({devices, processes, weights.value()});
+  if (format != space_->formats.end()) request.weights = format->second.work.total;
+  if (v.accelerator->unified_memory) request.working = least_working(v, replicas);
+  const Bytes model = request.weights + request.working;
+  const auto [it, fresh] =
+      lacking_.try_emplace({request.devices, request.processes, model.value()});
   if (fresh) {
-    const auto held =
-        holds(*host, *v.accelerator, devices, processes, on_rocm(*v.engine, *v.accelerator),
-              weights, space_->knowledge->host_rules);
-    it->second = !held.value_or(false);
+    it->second = !holds(*host, request, space_->knowledge->host_rules).value_or(false);
   }
   return it->second;
 }
@@ -239,9 +247,9 @@ std::int64_t most_replicas(const SearchSpace& space, const PairingFacts& facts, 
   double cards = static_cast<double>(c.max_cards);
   if (limits && space.budget) {
     // What is left after the cards that are owned.
-    const double each = facts.card_price.value_or(kUnbounded);
-    const double bought = each > 0 ? std::floor(*space.budget / each * kJust) : 0;
-    cards = std::min(cards, static_cast<double>(facts.owned) + bought);
+    const std::int64_t bought =
+        facts.purchase ? facts.purchase->affordable(*space.budget, c.max_cards) : 0;
+    cards = std::min(cards, static_cast<double>(facts.owned + bought));
   }
   double most = std::floor(cards * a.devices_per_card / static_cast<double>(devices));
   if (limits && c.power_w) {

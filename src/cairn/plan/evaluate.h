@@ -40,6 +40,7 @@ struct SearchSpace {
   std::map<std::string, FormatFacts> formats;
   std::optional<double> budget;  // in the currency of the answer
   std::unique_ptr<ShapeCache> shapes = std::make_unique<ShapeCache>();
+  std::unique_ptr<MemoryCache> memory = std::make_unique<MemoryCache>();
 
   static Result<SearchSpace> build(const ModelInput& model, const PlanRequest& request,
                                    const Knowledge& knowledge,
@@ -51,7 +52,7 @@ struct PairingFacts {
   Pairing pairing;
   std::vector<Variant> variants;
   std::optional<KernelParameters> kernels;  // nothing: the engine has none for it
-  std::optional<double> card_price;         // in the currency of the answer
+  std::optional<Purchase> purchase;         // in the currency of the answer
   std::int64_t owned = 0;                   // cards at hand
   std::optional<Watts> card_power;          // of one device
 
@@ -92,13 +93,14 @@ class BoundMaker {
   const CollectiveModel& links_of(const Variant& variant);
   const FormatRates& rates_of(const FormatFacts& format);
   Bytes cache_of(const KvFormat& kv);
+  Bytes least_working(const Variant& variant, std::int64_t replicas);
 
   const SearchSpace* space_;
   const PairingFacts* facts_;
   std::map<std::string, std::optional<KvFormat>> kv_formats_;
   std::map<int, CollectiveModel> links_;  // by devices
   std::map<const FormatFacts*, FormatRates> rates_;
-  // By devices, processes and bytes of weights.
+  // By devices, processes and bytes of weights and caches.
   std::map<std::tuple<std::int64_t, std::int64_t, double>, bool> lacking_;
   std::map<std::string, Bytes> caches_;  // of a sequence, by KV format
 };

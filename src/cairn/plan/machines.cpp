@@ -4,16 +4,6 @@
 #include <cmath>
 
 namespace cairn {
-namespace {
-
-// Machines whose accelerators are part of them.
-bool comes_with_cards(const Host& host) {
-  return host.kind == HostKind::integrated || host.kind == HostKind::node ||
-         host.kind == HostKind::rack;
-}
-
-}  // namespace
-
 Result<Cooling> find_cooling(std::string_view name) {
   for (const Cooling c :
        {Cooling::open, Cooling::blower, Cooling::passive, Cooling::liquid, Cooling::own}) {
@@ -31,7 +21,13 @@ bool on_rocm(const EngineInfo& engine, const Accelerator& accelerator) {
   return accelerator.vendor == "amd" && engine.id.find("vulkan") == std::string::npos;
 }
 
-HostRequest host_request(const Deployment& d) {
+Bytes held(const DeviceMemory& stage, const MemoryEstimate& memory, double sequences) {
+  if (memory.resident_sequences <= sequences) return stage.total;
+  const Bytes cache = stage.part("kv_cache");
+  return stage.total - cache + cache * (sequences / memory.resident_sequences);
+}
+
+HostRequest host_request(const Deployment& d, const MemoryEstimate& memory, double sequences) {
   HostRequest out;
   out.accelerator = d.accelerator;
   out.devices = d.layout.devices();
@@ -39,13 +35,17 @@ HostRequest host_request(const Deployment& d) {
   // llama.cpp runs one process a replica.
   out.processes = processes_of(*d.engine) > 0 ? d.layout.dp : 0;
   out.rocm = on_rocm(*d.engine, *d.accelerator);
+  for (const DeviceMemory& stage : memory.devices) {
+    out.working += (held(stage, memory, sequences) - stage.part("weights")) *
+                   (static_cast<double>(d.layout.tp) * d.layout.dp);
+  }
   return out;
 }
 
-Result<Machines> machines_of(const Deployment& d, const OwnedHost* owned,
-                             const Knowledge& knowledge, const std::string& currency) {
+Result<Machines> machines_of(HostRequest request, const OwnedHost* owned,
+                             const Knowledge& knowledge, const PriceQuestion& question) {
   Machines out;
-  HostRequest request = host_request(d);
+  const Accelerator& accelerator = *request.accelerator;
   CAIRN_TRY(out.need, host_need(request, knowledge.host_rules));
   if (out.need.hosts > 1 && request.processes > 0) {
     // The replicas are spread over the machines.
@@ -55,25 +55,24 @@ Result<Machines> machines_of(const Deployment& d, const OwnedHost* owned,
   if (owned != nullptr) out.check = check_host(out.need, *owned);
   const auto hosts = static_cast<double>(out.need.hosts);
   if (out.need.sustained) out.power = *out.need.sustained * hosts;
-  const auto found = knowledge.hosts.for_cards(*d.accelerator, out.need.cards_per_host);
+  const auto found = knowledge.hosts.for_cards(accelerator, out.need.cards_per_host);
+  if (found.empty()) return out;
   // One with a price before the others, so that it can be counted; then one that lacks
   // nothing.
-  const auto priced = std::ranges::find_if(
-      found, [&](const Host* h) { return knowledge.prices.purchase_host(h->id).has_value(); });
-  if (found.empty()) return out;
-  const auto enough = std::ranges::find_if(found, [&](const Host* h) {
-    return check_host(out.need, *d.accelerator, *h, std::nullopt).worst() == nullptr;
-  });
-  const Host& host = priced != found.end()   ? **priced
-                     : enough != found.end() ? **enough
-                                             : *found.front();
-  out.host = host.id;
-  out.host_quote = knowledge.prices.purchase_host(host.id);
-  if (out.host_quote) {
-    CAIRN_TRY(const double each,
-              knowledge.prices.convert(out.host_quote->amount, out.host_quote->currency, currency));
-    out.host_price = each * hosts;
+  const Host* chosen = nullptr;
+  for (const Host* h : found) {
+    CAIRN_TRY(out.host_quote, purchase_of(*h, question, knowledge.prices));
+    if (!out.host_quote) continue;
+    chosen = h;
+    break;
   }
+  const auto enough = std::ranges::find_if(found, [&](const Host* h) {
+    return check_host(out.need, accelerator, *h, std::nullopt).worst() == nullptr;
+  });
+  if (chosen == nullptr) chosen = enough != found.end() ? *enough : found.front();
+  const Host& host = *chosen;
+  out.host = host.id;
+  if (out.host_quote) out.host_price = out.host_quote->amount * hosts;
   if (host.rack_units) {
     out.rack_units = *host.rack_units * hosts;
     const double per_rack =
@@ -83,32 +82,9 @@ Result<Machines> machines_of(const Deployment& d, const OwnedHost* owned,
   return out;
 }
 
-Result<bool> holds(const OwnedHost& owned, const Accelerator& accelerator, std::int64_t devices,
-                   std::int64_t processes, bool rocm, Bytes weights, const HostRules& rules) {
-  HostRequest request;
-  request.accelerator = &accelerator;
-  request.devices = devices;
-  request.processes = processes;
-  request.rocm = rocm;
-  request.weights = weights;
+Result<bool> holds(const OwnedHost& owned, const HostRequest& request, const HostRules& rules) {
   CAIRN_TRY(const HostNeed need, host_need(request, rules));
   return need.hosts == 1 && check_host(need, owned).fits;
-}
-
-std::optional<Price> place_price(const Accelerator& accelerator, const Knowledge& knowledge) {
-  std::optional<Price> best;
-  double least = 0;
-  for (const Host* host : knowledge.hosts.for_cards(accelerator, 1)) {
-    if (!comes_with_cards(*host)) continue;
-    auto quote = knowledge.prices.purchase_host(host->id);
-    if (!quote) continue;
-    quote->amount /= host->max_cards;
-    const auto usd = knowledge.prices.convert(quote->amount, quote->currency, "USD");
-    if (!usd || (best && *usd >= least)) continue;
-    least = *usd;
-    best = std::move(quote);
-  }
-  return best;
 }
 
 }  // namespace cairn

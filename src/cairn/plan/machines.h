@@ -7,38 +7,38 @@
 #include <string>
 
 #include "cairn/hardware/host_need.h"
+#include "cairn/hardware/purchase.h"
 #include "cairn/predict/deployment.h"
 #include "cairn/predict/knowledge.h"
 
 namespace cairn {
 
 struct Machines {
-  HostNeed need;                      // of one machine; need.hosts of them
-  std::optional<HostCheck> check;     // against what is owned, where that is said
-  std::string host;                   // of the catalogue, the first that holds the cards; or empty
-  std::optional<double> host_price;   // of all such machines, in the currency asked for
-  std::optional<Price> host_quote;    // behind it
-  std::optional<double> rack_units;   // of all machines
-  std::optional<std::int64_t> racks;  // by their height
-  std::optional<Watts> power;         // of all machines under load
+  HostNeed need;                       // of one machine; need.hosts of them
+  std::optional<HostCheck> check;      // against what is owned, where that is said
+  std::string host;                    // of the catalogue, the first that holds the cards; or empty
+  std::optional<double> host_price;    // of all such machines, in the currency asked for
+  std::optional<Purchase> host_quote;  // behind it
+  std::optional<double> rack_units;    // of all machines
+  std::optional<std::int64_t> racks;   // by their height
+  std::optional<Watts> power;          // of all machines under load
 };
 
-/// What the machine is asked for by a deployment: its worker processes, weights and
-/// software.
-HostRequest host_request(const Deployment& deployment);
+/// What a stage of a deployment holds with so many sequences in a replica: of a pool that
+/// an engine fills only the part that they need.
+Bytes held(const DeviceMemory& stage, const MemoryEstimate& memory, double sequences);
 
-/// The machines of a deployment. `owned` null: nothing is said about any.
-Result<Machines> machines_of(const Deployment& deployment, const OwnedHost* owned,
-                             const Knowledge& knowledge, const std::string& currency);
+/// What the machine is asked for by a deployment with so many sequences in a replica: its
+/// worker processes, weights, what it holds beside them, and software.
+HostRequest host_request(const Deployment& deployment, const MemoryEstimate& memory,
+                         double sequences);
 
-/// Whether a machine that is owned holds so many devices of an accelerator with so many
-/// worker processes (0: one a device) and whole weights.
-Result<bool> holds(const OwnedHost& owned, const Accelerator& accelerator, std::int64_t devices,
-                   std::int64_t processes, bool rocm, Bytes weights, const HostRules& rules);
+/// The machines that a request needs. `owned` null: nothing is said about any.
+Result<Machines> machines_of(HostRequest request, const OwnedHost* owned,
+                             const Knowledge& knowledge, const PriceQuestion& question);
 
-/// The price of a place in a machine that comes with its accelerators, where no price of
-/// the accelerator alone is known: that of the cheapest such machine by its cards.
-std::optional<Price> place_price(const Accelerator& accelerator, const Knowledge& knowledge);
+/// Whether one machine that is owned holds all that is asked for.
+Result<bool> holds(const OwnedHost& owned, const HostRequest& request, const HostRules& rules);
 
 /// How a machine cools, by its name; an error that lists the names.
 Result<Cooling> find_cooling(std::string_view name);

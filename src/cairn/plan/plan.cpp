@@ -99,14 +99,19 @@ Result<Found> find_best(const SearchSpace& space, const Pairing& pairing) {
   CAIRN_TRY(const Deployment deployment, deployment_of(space, whole));
   const PlanRequest& request = *space.request;
   Candidate c;
-  CAIRN_TRY(c.prediction, predict(deployment, request.workload, request.terms, *space.knowledge));
+  CostTerms terms = request.terms;
+  terms.whole_machines = true;
+  CAIRN_TRY(c.prediction, predict(deployment, request.workload, terms, *space.knowledge));
   c.cards = out.facts->cards(w.variant, w.replicas);
   c.price = out.facts->price(c.cards);
   c.bits_per_weight = w.bits_per_weight;
   if (c.price) c.yearly_cost = owned_per_year(*c.price, c.prediction.money, request.terms);
   const auto& host = request.constraints.host;
-  CAIRN_TRY(c.machines, machines_of(deployment, host ? &*host : nullptr, *space.knowledge,
-                                    request.terms.currency));
+  const double sequences =
+      std::max(1.0, std::ceil(c.prediction.workload.concurrency / static_cast<double>(w.replicas)));
+  CAIRN_TRY(c.machines,
+            machines_of(host_request(deployment, c.prediction.memory, sequences),
+                        host ? &*host : nullptr, *space.knowledge, request.terms.question()));
   out.candidate = std::move(c);
   return out;
 }

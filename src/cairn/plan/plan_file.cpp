@@ -75,6 +75,14 @@ Result<void> read_residents(Node root, PlanFile& out) {
     return fail(
         node->error("models beside a model or a workload").in("models").want("one of them"));
   }
+  for (const std::string_view key : {"weights", "kv", "objective"}) {
+    const auto other = root.find_value(key);
+    if (!other) continue;
+    return fail(other->error("does not apply to several models")
+                    .in(std::string(key))
+                    .want(key == "objective" ? "nothing: they are ranked by cost, then by bits"
+                                             : "the same field in each of the models"));
+  }
   double shares = 0;
   for (std::uint32_t i = 0; i < node->size(); ++i) {
     CAIRN_TRY(Resident r, read_resident(node->at(i)));

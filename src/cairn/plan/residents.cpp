@@ -20,6 +20,7 @@ struct Form {
   std::string format;
   double bits = 0;
   std::vector<Bytes> cards;  // held on each
+  HostRequest machine;       // what it asks of the machine alone
   Deployment deployment;
 };
 
@@ -34,19 +35,6 @@ bool modelled(const EngineInfo& e) {
 
 double usable_share(const EngineInfo& e) {
   return e.family == EngineFamily::vllm ? e.reference.memory_fraction : 1.0;
-}
-
-// What a model holds on each card with `sequences` requests: of a pool only the part that
-// they need.
-std::vector<Bytes> held(const MemoryEstimate& memory, double sequences) {
-  std::vector<Bytes> out;
-  for (const DeviceMemory& d : memory.devices) {
-    const Bytes cache = d.part("kv_cache");
-    const bool pool = memory.resident_sequences > sequences;
-    out.push_back(pool ? d.total - cache + cache * (sequences / memory.resident_sequences)
-                       : d.total);
-  }
-  return out;
 }
 
 double sequences_of(const Workload& w) {
@@ -72,7 +60,10 @@ Result<std::optional<Form>> form_of(const Loaded& loaded, const std::string& for
   const auto n = static_cast<std::int64_t>(sequences);
   CAIRN_TRY(const MemoryEstimate memory,
             estimate_memory(memory_demand(*d, w.positions(), n), *p.engine, *p.accelerator));
-  Form out{format, 0, held(memory, sequences), *std::move(d)};
+  Form out{format, 0, {}, host_request(*d, memory, sequences), *std::move(d)};
+  for (const DeviceMemory& stage : memory.devices) {
+    out.cards.push_back(held(stage, memory, sequences));
+  }
   const Graph& graph = *loaded.model.graph;
   out.bits = 8 * out.deployment.weights.total(graph).value() /
              static_cast<double>(count_parameters(graph).total);
@@ -221,7 +212,8 @@ class Planner {
       return false;
     }
     if (!within_limits(p, out, rejection)) return false;
-    CAIRN_CHECK(add_money(p, forms.front()[chosen.front()].deployment, out, busy));
+    CAIRN_CHECK(add_money(p, out, busy));
+    CAIRN_CHECK(add_machine(forms, chosen, out));
     return !over_budget(p, out, rejection);
   }
 
@@ -295,21 +287,38 @@ class Planner {
     return true;
   }
 
-  Result<void> add_money(const Pairing& p, const Deployment& any, ResidentsCandidate& out,
-                         double busy) const {
+  // One machine for all: each model has its processes, weights and caches in it.
+  Result<void> add_machine(const std::vector<std::vector<Form>>& forms,
+                           const std::vector<std::size_t>& chosen, ResidentsCandidate& out) const {
+    HostRequest all = forms.front()[chosen.front()].machine;
+    const auto processes = [](const HostRequest& r) {
+      return r.processes > 0 ? r.processes : r.devices;
+    };
+    all.processes = processes(all);
+    for (std::size_t i = 1; i < chosen.size(); ++i) {
+      const HostRequest& one = forms[i][chosen[i]].machine;
+      all.processes += processes(one);
+      all.weights += one.weights;
+      all.working += one.working;
+    }
+    // As many cards as are counted here stand in one machine.
+    all.cards_per_host = out.cards;
+    const auto& host = request_->constraints.host;
+    CAIRN_TRY(out.machines,
+              machines_of(all, host ? &*host : nullptr, *knowledge_, request_->terms.question()));
+    return {};
+  }
+
+  Result<void> add_money(const Pairing& p, ResidentsCandidate& out, double busy) const {
     const Constraints& c = request_->constraints;
     const CostTerms& terms = request_->terms;
     std::int64_t owned = 0;
     for (const auto& [id, n] : c.owned) owned += id == p.accelerator->id ? n : 0;
     const std::int64_t to_buy = std::max<std::int64_t>(0, out.cards - owned);
-    auto quote = knowledge_->prices.purchase(p.accelerator->card);
-    if (!quote) quote = place_price(*p.accelerator, *knowledge_);
+    CAIRN_TRY(out.purchase,
+              purchase_of(*p.accelerator, terms.question(), knowledge_->prices, knowledge_->hosts));
     if (to_buy == 0) out.price = 0.0;
-    if (quote && to_buy > 0) {
-      CAIRN_TRY(const double each,
-                knowledge_->prices.convert(quote->amount, quote->currency, terms.currency));
-      out.price = each * static_cast<double>(to_buy);
-    }
+    if (out.purchase && to_buy > 0) out.price = out.purchase->whole(to_buy);
     PowerEstimate mean;
     bool known = true;
     for (const ResidentFit& f : out.residents) {
@@ -318,14 +327,16 @@ class Planner {
       mean.idle = f.alone.power->idle;
       mean.load += f.alone.power->load * f.busy;
     }
-    if (known && out.price) {
-      mean.load += mean.idle * (1 - busy);
-      CAIRN_TRY(const double per_kwh, electricity_price(terms, knowledge_->prices));
-      out.yearly_cost = *out.price / terms.amortisation_years +
-                        yearly_kwh(mean, out.layout.devices(), terms) * per_kwh;
+    if (!known) return {};
+    mean.load += mean.idle * (1 - busy);
+    out.kwh_per_year = yearly_kwh(mean, out.layout.devices(), terms);
+    if (terms.co2_g_per_kwh) {
+      constexpr double kGramsPerKilogram = 1000;
+      out.co2_kg_per_year = *out.kwh_per_year * *terms.co2_g_per_kwh / kGramsPerKilogram;
     }
-    CAIRN_TRY(out.machines,
-              machines_of(any, c.host ? &*c.host : nullptr, *knowledge_, terms.currency));
+    if (!out.price) return {};
+    CAIRN_TRY(const double per_kwh, electricity_price(terms, knowledge_->prices));
+    out.yearly_cost = *out.price / terms.amortisation_years + *out.kwh_per_year * per_kwh;
     return {};
   }
 
@@ -375,6 +386,14 @@ Result<ResidentsPlan> plan_residents(const ResidentsRequest& request, const Know
     models.push_back(std::move(loaded));
   }
   if (models.empty()) return fail(bad_input("no models").in("models").want("one or more"));
+  for (const std::string& name : request.constraints.engines) {
+    CAIRN_TRY(const EngineInfo* engine, knowledge.engines.find(name));
+    if (modelled(*engine)) continue;
+    return fail(bad_input("how several models share the memory of this engine is not modelled")
+                    .in("engine")
+                    .got(name)
+                    .want("llama.cpp, llama.cpp-vulkan or vllm"));
+  }
   ResidentsPlan out;
   Planner planner(request, knowledge, models);
   const auto pairs = pairings(request.constraints, knowledge);

@@ -60,8 +60,11 @@ struct ResidentsCandidate {
   std::vector<ResidentFit> residents;  // in the order of the request
   Bytes used{};                        // on the fullest card
   Bytes usable{};                      // of a card, as the engine takes it
-  std::optional<double> price;         // of the cards to buy
+  std::optional<double> price;         // of the cards to buy, in whole machines
+  std::optional<Purchase> purchase;    // behind it
   std::optional<double> yearly_cost;
+  std::optional<double> kwh_per_year;     // of the room
+  std::optional<double> co2_kg_per_year;  // where the terms say how much a kWh has
   Machines machines;
 
   [[nodiscard]] bool lacks() const { return machines.check && !machines.check->fits; }
@@ -74,7 +77,7 @@ struct ResidentsPlan {
 
 /// One candidate per accelerator and engine, on as few cards of one machine (up to 8) as
 /// hold all models within the limits. Engines: llama.cpp and vLLM; how the memory of
-/// others is shared is not modelled.
+/// others is shared is not modelled: one that is asked for by name is an error (bad_input).
 Result<ResidentsPlan> plan_residents(const ResidentsRequest& request, const Knowledge& knowledge);
 
 }  // namespace cairn

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "cairn/predict/knowledge.h"
+
 namespace cairn {
 namespace {
 
@@ -46,19 +48,21 @@ std::optional<double> owned_per_year(double price, const CostFigures& figures,
 
 Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEstimate>& power,
                                 double output_tokens_per_s, const CostTerms& terms,
-                                const PriceBook& prices) {
+                                const Knowledge& knowledge) {
+  const PriceBook& prices = knowledge.prices;
   CostFigures m;
   m.currency = terms.currency;
   const double devices = d.layout.devices();
-  const auto cards = static_cast<double>(d.accelerator->cards(d.layout.devices()));
+  const std::int64_t whole = d.accelerator->cards(d.layout.devices());
+  const auto cards = static_cast<double>(whole);
   const double hours = kHoursPerYear * terms.utilisation;
   const double tokens_per_hour = output_tokens_per_s * 3600;
-  m.purchase_price = prices.purchase(d.accelerator->card);
+  CAIRN_TRY(m.purchase_price,
+            purchase_of(*d.accelerator, terms.question(), prices, knowledge.hosts));
   m.rental_price = prices.rental(d.accelerator->card);
   if (m.purchase_price) {
-    CAIRN_TRY(const double each,
-              prices.convert(m.purchase_price->amount, m.purchase_price->currency, terms.currency));
-    m.purchase = each * cards;
+    m.purchase =
+        terms.whole_machines ? m.purchase_price->whole(whole) : m.purchase_price->each() * cards;
   }
   if (power) {
     CAIRN_TRY(const double per_kwh, electricity_price(terms, prices));

@@ -2,6 +2,8 @@
 //
 //   Y = 8766 hours of a year, u = share of them in which the cards work
 //   cards           = devices / devices per card, rounded up
+//   price           = cards x price of a card, or of its share of the machine that it is
+//                     sold in; or machines, rounded up, x price of one (hardware/purchase.h)
 //   kWh per year    = Y (u load + (1 - u) idle) / 1000 * PUE, of all devices; cards that
 //                     do not work stay on
 //   owned per year  = price / years + kWh per year * price per kWh
@@ -24,7 +26,7 @@ namespace cairn {
 Result<CostFigures> count_money(const Deployment& deployment,
                                 const std::optional<PowerEstimate>& power,
                                 double output_tokens_per_s, const CostTerms& terms,
-                                const PriceBook& prices);
+                                const Knowledge& knowledge);
 
 /// A year with these figures' electricity where the purchase costs `price`, as that of
 /// the cards that are not owned yet.

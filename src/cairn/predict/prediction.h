@@ -9,6 +9,7 @@
 
 #include "cairn/base/message.h"
 #include "cairn/cost/power.h"
+#include "cairn/hardware/purchase.h"
 #include "cairn/memory/memory.h"
 #include "cairn/predict/deployment.h"
 #include "cairn/predict/replica.h"
@@ -46,10 +47,17 @@ struct CostTerms {
   double electricity_per_kwh = 0;       // in `currency`; 0: the catalogue's world average
   double pue = 1.0;                     // power usage effectiveness of the room
   std::optional<double> co2_g_per_kwh;  // of the electricity; nothing: not counted
+  std::string price_date;               // of the quotes to buy; empty: the newest of the data
+  std::vector<GivenPrice> prices;       // before any quote
+  /// What is sold in machines is bought in whole ones; else its share of one counts.
+  bool whole_machines = false;
+
+  /// What is asked of the quotes.
+  [[nodiscard]] PriceQuestion question() const { return {currency, price_date, prices}; }
 };
 
 struct CostFigures {
-  std::optional<double> purchase;         // all cards, in the currency
+  std::optional<double> purchase;         // all cards, or the machines with them, as the terms say
   std::optional<double> energy_per_hour;  // electricity under load
   std::optional<double> energy_per_year;  // under load and idle
   std::optional<double> kwh_per_year;     // the same, of the room
@@ -65,7 +73,7 @@ struct CostFigures {
   std::optional<double> co2_kg_per_year;
   std::optional<double> co2_g_per_mtok;
   std::string currency;
-  std::optional<Price> purchase_price;  // the quotes behind them
+  std::optional<Purchase> purchase_price;  // the quotes behind them
   std::optional<Price> rental_price;
 };
 
