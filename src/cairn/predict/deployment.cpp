@@ -352,6 +352,8 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   out.accelerator = request.accelerator;
   out.engine = request.engine;
   out.layout = request.layout;
+  out.host = request.host;
+  out.host_bandwidth = request.host_bandwidth;
   out.config = request.engine->reference_on(request.accelerator->memory, request.accelerator->id,
                                             request.layout.tp);
   EngineConfig& c = out.config;
@@ -371,5 +373,3 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
 }
 
 }  // namespace cairn
-  out.host = request.host;
-  out.host_bandwidth = request.host_bandwidth;
