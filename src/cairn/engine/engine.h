@@ -77,6 +77,8 @@ struct EngineConfig {
   bool indexed_cache = true;        // rows are stored at places that an input gives
   bool rotates_cache = true;        // what goes into a quantised cache
   bool attention_workspace = true;  // expanded caches lie in the compute buffer
+
+  friend bool operator==(const EngineConfig&, const EngineConfig&) = default;
 };
 
 /// What rules about devices go by.

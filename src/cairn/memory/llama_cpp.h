@@ -22,6 +22,15 @@ struct LlamaCppPlacement {
   bool pipeline = false;
 };
 
+/// What a demand takes on each device, the host last, beside the runtime of the device.
+struct LlamaCppNeed {
+  std::vector<Bytes> weights;
+  std::vector<Bytes> cache;
+  std::vector<Bytes> compute;
+  std::vector<Bytes> pool;  // of attention, outside of the compute buffer; not on the host
+  Bytes towers{};           // of images and sound, on the first device
+};
+
 /// The rule of --n-gpu-layers, --split-mode, --tensor-split, --n-cpu-moe and
 /// --override-tensor: the
 /// head counts as one more layer; the last n of them go to the GPUs, item i of n to

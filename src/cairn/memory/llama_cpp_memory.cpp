@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "cairn/memory/demand_table.h"
 #include "cairn/memory/estimates.h"
 #include "cairn/memory/llama_cpp.h"
 
@@ -50,44 +51,51 @@ Result<void> check(const MemoryDemand& demand) {
   return {};
 }
 
+Result<LlamaCppNeed> need_of(const MemoryDemand& demand, const EngineInfo& engine) {
+  CAIRN_CHECK(check(demand));
+  CAIRN_CHECK(divide(*demand.graph, demand.layout, Stages::head_counts));
+  CAIRN_TRY(const LlamaCppPlacement placement, llama_cpp_placement(demand));
+  LlamaCppNeed out;
+  out.weights = llama_cpp_weights(demand, engine, placement);
+  out.cache = llama_cpp_cache(demand, placement);
+  out.compute = llama_cpp_compute(demand, engine, placement);
+  for (int i = 0; i < placement.gpus; ++i) {
+    out.pool.push_back(attention_pool(demand, engine, placement, i));
+  }
+  if (demand.config.towers) out.towers = demand.weights->towers(*demand.graph);
+  return out;
+}
+
 }  // namespace
 
 Result<MemoryEstimate> estimate_llama_cpp(const MemoryDemand& demand, const EngineInfo& engine,
                                           const Accelerator& accelerator) {
-  CAIRN_CHECK(check(demand));
-  CAIRN_CHECK(divide(*demand.graph, demand.layout, Stages::head_counts));
-  CAIRN_TRY(const LlamaCppPlacement placement, llama_cpp_placement(demand));
-  const std::vector<Bytes> weights = llama_cpp_weights(demand, engine, placement);
-  const std::vector<Bytes> cache = llama_cpp_cache(demand, placement);
-  const std::vector<Bytes> compute = llama_cpp_compute(demand, engine, placement);
+  CAIRN_TRY(const auto need, shared_need(&MemoryCache::Tables::llama_cpp, demand, engine, "",
+                                         [&] { return need_of(demand, engine); }));
   const DeviceOverheads overheads =
       engine.overheads_on(accelerator.vendor, accelerator.architecture);
   MemoryEstimate out;
   out.fits = true;
-  const auto gpus = static_cast<std::size_t>(placement.gpus);
+  const std::size_t gpus = need->pool.size();
   for (std::size_t i = 0; i < gpus; ++i) {
     DeviceMemory device;
     device.device = device_name(accelerator, i, gpus);
     device.capacity = accelerator.capacity() - overheads.reserved;
     device.parts = {
-        {"weights", weights[i]},
-        {"kv_cache", cache[i]},
-        {"compute", compute[i]},
-        {"runtime",
-         overheads.runtime + attention_pool(demand, engine, placement, static_cast<int>(i))},
+        {"weights", need->weights[i]},
+        {"kv_cache", need->cache[i]},
+        {"compute", need->compute[i]},
+        {"runtime", overheads.runtime + need->pool[i]},
     };
-    // The towers of images and sound, a file of their own, go to the first device.
-    const Bytes towers = demand.weights->towers(*demand.graph);
-    if (i == 0 && demand.config.towers && towers > Bytes{}) {
-      device.parts.push_back({"towers", towers});
-    }
+    // The towers, a file of their own, go to the first device.
+    if (i == 0 && need->towers > Bytes{}) device.parts.push_back({"towers", need->towers});
     finish(device);
     out.fits = out.fits && device.fits();
     out.devices.push_back(std::move(device));
   }
-  out.host_parts = {{"weights", weights[gpus]},
-                    {"kv_cache", cache[gpus]},
-                    {"compute", compute[gpus]},
+  out.host_parts = {{"weights", need->weights[gpus]},
+                    {"kv_cache", need->cache[gpus]},
+                    {"compute", need->compute[gpus]},
                     {"output", llama_cpp_outputs(demand)}};
   for (const MemoryPart& part : out.host_parts) out.host += part.bytes;
   out.kv_tokens = padded(demand.context, context_pad(demand.config)) * demand.sequences;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cairn/memory/demand_table.h"
 #include "cairn/memory/estimates.h"
 
 namespace cairn {
@@ -78,8 +79,17 @@ Result<std::int64_t> largest(std::int64_t limit, Holds holds, std::int64_t guess
   return low;
 }
 
+// A pool is as large as it is, however many sequences are asked for.
+bool has_pool(EngineFamily family) {
+  return family == EngineFamily::vllm || family == EngineFamily::sglang ||
+         family == EngineFamily::tensorrt_llm;
+}
+
 }  // namespace
 }  // namespace memory
+
+MemoryCache::MemoryCache() : tables_(std::make_unique<Tables>()) {}
+MemoryCache::~MemoryCache() = default;
 
 Bytes DeviceMemory::part(std::string_view name) const {
   const auto it = std::ranges::find(parts, name, &MemoryPart::name);
@@ -151,6 +161,12 @@ Result<std::int64_t> largest_context(MemoryDemand demand, const EngineInfo& engi
 
 Result<std::int64_t> largest_batch(MemoryDemand demand, const EngineInfo& engine,
                                    const Accelerator& accelerator, std::int64_t limit) {
+  if (memory::has_pool(engine.family)) {
+    demand.sequences = 1;
+    CAIRN_TRY(const MemoryEstimate all, estimate_memory(demand, engine, accelerator));
+    if (!all.fits || limit < 1) return 0;
+    return static_cast<std::int64_t>(std::min(all.resident_sequences, memory::to_double(limit)));
+  }
   std::int64_t guess = 0;
   if (limit > 2) {
     demand.sequences = 1;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,25 @@
 
 namespace cairn {
 
+/// What demands take whatever the device is, worked out once for all the deployments of a
+/// search over one model: a demand that names it takes from it what was worked out before,
+/// by the names of its formats. Safe to use from several threads.
+class MemoryCache {
+ public:
+  MemoryCache();
+  ~MemoryCache();
+  MemoryCache(const MemoryCache&) = delete;
+  MemoryCache& operator=(const MemoryCache&) = delete;
+  MemoryCache(MemoryCache&&) = delete;
+  MemoryCache& operator=(MemoryCache&&) = delete;
+
+  struct Tables;  // of this room
+  [[nodiscard]] Tables& tables() { return *tables_; }
+
+ private:
+  std::unique_ptr<Tables> tables_;
+};
+
 /// What is to be held: everything but the hardware.
 struct MemoryDemand {
   const Graph* graph = nullptr;
@@ -38,6 +58,7 @@ struct MemoryDemand {
   std::int64_t context = 4096;  // positions per sequence
   std::int64_t sequences = 1;   // sequences that are resident at once, per replica
   EngineConfig config;
+  MemoryCache* cache = nullptr;  // of a search
 };
 
 struct MemoryPart {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "cairn/memory/estimates.h"
 
@@ -38,6 +39,33 @@ Bytes server_weights(const MemoryDemand& demand, const Share& share, std::string
 /// vllm/model_executor/layers/sparse_attn_indexer.py, vllm/v1/worker/workspace.py.
 Bytes server_activations(const MemoryDemand& demand, const EngineInfo& engine, const Share& share,
                          double width = 2);
+
+/// What one rank of a stage takes beside the runtime of its device; `Cache` is what an
+/// engine's pool is made of.
+template <class Cache>
+struct RankNeed {
+  Bytes weights{};
+  Bytes activations{};
+  bool parallel = false;  // shares tensors or experts with others
+  Cache cache{};
+};
+
+/// Of one rank of each stage. `step` is the demand that activations are of, and
+/// `cache_of(share)` gives what the pool is made of.
+template <class Cache, class CacheOf>
+Result<std::vector<RankNeed<Cache>>> rank_needs(const MemoryDemand& demand,
+                                                const MemoryDemand& step, const EngineInfo& engine,
+                                                std::string_view vendor, const CacheOf& cache_of) {
+  CAIRN_TRY(const std::vector<Share> shares, divide(*demand.graph, demand.layout));
+  std::vector<RankNeed<Cache>> out;
+  for (const Share& share : shares) {
+    out.push_back({.weights = server_weights(demand, share, vendor),
+                   .activations = server_activations(step, engine, share),
+                   .parallel = share.tp > 1 || share.ep > 1,
+                   .cache = cache_of(share)});
+  }
+  return out;
+}
 
 /// Bytes of cache of `positions` positions in a layer on one rank: its keys and values,
 /// and the keys of the indexer of sparse attention, in 8 bits with a scale of 4 bytes

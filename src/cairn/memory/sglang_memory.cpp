@@ -19,7 +19,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cairn/memory/server_parts.h"
+#include "cairn/memory/demand_table.h"
+#include "cairn/memory/server_frame.h"
 
 namespace cairn::memory {
 namespace {
@@ -54,14 +55,6 @@ double sglang_share(const MemoryDemand& demand, const EngineInfo& engine, Bytes 
 }
 
 namespace {
-
-// Bytes of one position in the layers of a rank.
-struct CellBytes {
-  Bytes full{};
-  Bytes windowed{};
-  std::int64_t window = 0;  // the longest
-  Bytes state{};            // of one sequence
-};
 
 CellBytes cell_bytes(const MemoryDemand& demand, const Share& share) {
   CellBytes out;
@@ -127,53 +120,42 @@ Cells cells_of(const CellBytes& cell, Bytes room, const MemoryDemand& demand,
   return out;
 }
 
-}  // namespace
-
-Result<MemoryEstimate> estimate_sglang(const MemoryDemand& demand, const EngineInfo& engine,
-                                       const Accelerator& accelerator) {
-  CAIRN_TRY(const std::vector<Share> shares, divide(*demand.graph, demand.layout));
-  const DeviceOverheads overheads =
-      engine.overheads_on(accelerator.vendor, accelerator.architecture);
-  const Bytes capacity = accelerator.capacity() - overheads.reserved;
-  const double fraction = sglang_share(demand, engine, accelerator.capacity());
+Result<std::vector<RankNeed<CellBytes>>> needs_of(const MemoryDemand& demand,
+                                                  const EngineInfo& engine,
+                                                  std::string_view vendor) {
   // Logits are those of a captured step.
   MemoryDemand step = demand;
   step.config.max_sequences =
       std::max<std::int64_t>(1, std::min(demand.config.max_sequences, demand.config.graph_batch));
-  MemoryEstimate out;
-  out.resident_sequences = INFINITY;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const Share& share = shares[i];
-    DeviceMemory device;
-    device.device = device_name(accelerator, i, shares.size());
-    device.capacity = capacity;
-    const Bytes weights = server_weights(demand, share, accelerator.vendor);
-    const Bytes runtime =
-        overheads.runtime + (share.tp > 1 || share.ep > 1 ? overheads.runtime_parallel : Bytes(0));
-    const Bytes room = max((capacity - runtime) * fraction - weights, Bytes(0));
-    const Cells cells = cells_of(cell_bytes(demand, share), room, demand, engine);
-    if (cells.sequences < out.resident_sequences) {
-      out.resident_sequences = cells.sequences;
-      out.kv_tokens = static_cast<std::int64_t>(cells.full);
-    }
-    // Both live in what the share leaves; the engine does not make sure that they fit.
-    Bytes left = max(capacity - weights - room - runtime, Bytes(0));
-    const Bytes activations = min(server_activations(step, engine, share), left);
-    left -= activations;
-    const Bytes graphs = demand.config.graph_capture ? overheads.graphs : Bytes(0);
-    device.parts = {{"weights", weights},
-                    {"activations", activations},
-                    {"runtime", runtime},
-                    {"kv_cache", room},
-                    {"graphs", min(graphs, left)}};
-    finish(device);
-    device.required = (weights + cells.sequence) / std::max(fraction, 1e-3) + runtime;
-    out.devices.push_back(std::move(device));
-  }
-  if (!std::isfinite(out.resident_sequences)) out.resident_sequences = 0;
-  out.fits = out.resident_sequences >= 1;
-  out.sigma = engine.memory_sigma;
-  return out;
+  return rank_needs<CellBytes>(demand, step, engine, vendor,
+                               [&](const Share& s) { return cell_bytes(demand, s); });
+}
+
+}  // namespace
+
+Result<MemoryEstimate> estimate_sglang(const MemoryDemand& demand, const EngineInfo& engine,
+                                       const Accelerator& accelerator) {
+  CAIRN_TRY(const auto ranks,
+            shared_need(&MemoryCache::Tables::sglang, demand, engine, accelerator.vendor,
+                        [&] { return needs_of(demand, engine, accelerator.vendor); }));
+  const double fraction = sglang_share(demand, engine, accelerator.capacity());
+  return pooled_estimate(
+      *ranks, engine, accelerator, [&](const RankNeed<CellBytes>& rank, const StageRoom& room) {
+        const Bytes free = room.capacity - room.runtime;
+        const Bytes cache = max(free * fraction - rank.weights, Bytes(0));
+        const Cells cells = cells_of(rank.cache, cache, demand, engine);
+        // Both live in what the share leaves; the engine does not make sure that they fit.
+        const Bytes left = max(free - rank.weights - cache, Bytes(0));
+        const Bytes activations = min(rank.activations, left);
+        const Bytes graphs = demand.config.graph_capture ? room.overheads.graphs : Bytes(0);
+        return StageUse{
+            .activations = activations,
+            .cache = cache,
+            .graphs = min(graphs, left - activations),
+            .required = (rank.weights + cells.sequence) / std::max(fraction, 1e-3) + room.runtime,
+            .sequences = cells.sequences,
+            .tokens = static_cast<std::int64_t>(cells.full)};
+      });
 }
 
 }  // namespace cairn::memory

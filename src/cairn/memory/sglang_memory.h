@@ -9,4 +9,12 @@ namespace cairn::memory {
 /// capacity, as its tool prints it: in [0, 1].
 double sglang_share(const MemoryDemand& demand, const EngineInfo& engine, Bytes capacity);
 
+/// Bytes of one position in the layers of a rank.
+struct CellBytes {
+  Bytes full{};
+  Bytes windowed{};
+  std::int64_t window = 0;  // the longest
+  Bytes state{};            // of one sequence
+};
+
 }  // namespace cairn::memory

@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cairn/memory/server_parts.h"
+#include "cairn/memory/demand_table.h"
+#include "cairn/memory/server_frame.h"
 
 namespace cairn::memory {
 namespace {
@@ -32,40 +33,31 @@ Bytes sequence_bytes(const MemoryDemand& demand, const Share& share) {
 
 Result<MemoryEstimate> estimate_tensorrt_llm(const MemoryDemand& demand, const EngineInfo& engine,
                                              const Accelerator& accelerator) {
-  CAIRN_TRY(const std::vector<Share> shares, divide(*demand.graph, demand.layout));
-  const DeviceOverheads overheads =
-      engine.overheads_on(accelerator.vendor, accelerator.architecture);
-  const Bytes capacity = accelerator.capacity() - overheads.reserved;
-  MemoryEstimate out;
-  out.resident_sequences = INFINITY;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const Share& share = shares[i];
-    DeviceMemory device;
-    device.device = device_name(accelerator, i, shares.size());
-    device.capacity = capacity;
-    const Bytes weights = server_weights(demand, share, accelerator.vendor);
-    const Bytes activations = server_activations(demand, engine, share);
-    const Bytes runtime =
-        overheads.runtime + (share.tp > 1 || share.ep > 1 ? overheads.runtime_parallel : Bytes(0));
-    const Bytes peak = weights + activations + runtime;
-    const Bytes room = max(capacity - peak, Bytes(0)) * demand.config.memory_fraction;
-    const Bytes each = sequence_bytes(demand, share);
-    if (each.value() > 0) out.resident_sequences = std::min(out.resident_sequences, room / each);
-    const Bytes graphs = demand.config.graph_capture ? overheads.graphs : Bytes(0);
-    device.parts = {{"weights", weights},
-                    {"activations", activations},
-                    {"runtime", runtime},
-                    {"kv_cache", room},
-                    {"graphs", min(graphs, max(capacity - peak - room, Bytes(0)))}};
-    finish(device);
-    device.required = peak + each / demand.config.memory_fraction;
-    out.devices.push_back(std::move(device));
-  }
-  if (!std::isfinite(out.resident_sequences)) out.resident_sequences = 0;
-  out.fits = out.resident_sequences >= 1;
-  out.kv_tokens = static_cast<std::int64_t>(out.resident_sequences * to_double(demand.context));
-  out.sigma = engine.memory_sigma;
-  return out;
+  // Buffers for sampling are made for the whole batch, however few tokens a step has.
+  MemoryDemand step = demand;
+  step.config.max_batched_tokens =
+      std::max(demand.config.max_batched_tokens, demand.config.max_sequences);
+  CAIRN_TRY(
+      const auto ranks,
+      shared_need(&MemoryCache::Tables::tensorrt_llm, demand, engine, accelerator.vendor, [&] {
+        return rank_needs<Bytes>(demand, step, engine, accelerator.vendor,
+                                 [&](const Share& s) { return sequence_bytes(demand, s); });
+      }));
+  return pooled_estimate(
+      *ranks, engine, accelerator, [&](const RankNeed<Bytes>& rank, const StageRoom& room) {
+        const Bytes peak = rank.weights + rank.activations + room.runtime;
+        const Bytes cache = max(room.capacity - peak, Bytes(0)) * demand.config.memory_fraction;
+        const Bytes graphs = demand.config.graph_capture ? room.overheads.graphs : Bytes(0);
+        StageUse use{.activations = rank.activations,
+                     .cache = cache,
+                     .graphs = min(graphs, max(room.capacity - peak - cache, Bytes(0))),
+                     .required = peak + rank.cache / demand.config.memory_fraction};
+        if (rank.cache.value() > 0) {
+          use.sequences = cache / rank.cache;
+          use.tokens = static_cast<std::int64_t>(use.sequences * to_double(demand.context));
+        }
+        return use;
+      });
 }
 
 }  // namespace cairn::memory

@@ -8,7 +8,8 @@
 #include <map>
 #include <string_view>
 
-#include "cairn/memory/server_parts.h"
+#include "cairn/memory/demand_table.h"
+#include "cairn/memory/server_frame.h"
 #include "cairn/memory/vllm_compressed.h"
 
 namespace cairn::memory {
@@ -130,51 +131,32 @@ std::int64_t vllm_tokens(const KvPool& pool, std::int64_t count, const MemoryDem
 
 Result<MemoryEstimate> estimate_vllm(const MemoryDemand& demand, const EngineInfo& engine,
                                      const Accelerator& accelerator) {
-  CAIRN_TRY(const std::vector<Share> shares, divide(*demand.graph, demand.layout));
-  const DeviceOverheads overheads =
-      engine.overheads_on(accelerator.vendor, accelerator.architecture);
-  const Bytes capacity = accelerator.capacity() - overheads.reserved;
-  const Bytes budget = capacity * demand.config.memory_fraction;
-  MemoryEstimate out;
-  out.resident_sequences = INFINITY;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const Share& share = shares[i];
-    DeviceMemory device;
-    device.device = device_name(accelerator, i, shares.size());
-    device.capacity = capacity;
-    const Bytes weights = server_weights(demand, share, accelerator.vendor);
-    const Bytes activations = server_activations(demand, engine, share);
-    const Bytes runtime =
-        overheads.runtime + (share.tp > 1 || share.ep > 1 ? overheads.runtime_parallel : Bytes(0));
-    // Graphs are captured after the cache is allocated: inside the share where they
-    // are estimated beforehand, else in what is left of the device.
-    Bytes graphs = demand.config.graph_capture ? overheads.graphs : Bytes(0);
-    const Bytes fixed = weights + activations + runtime;
-    const Bytes kept = overheads.graphs_counted ? graphs : Bytes(0);
-    const Bytes room = max(budget - fixed - kept, Bytes(0));
-    if (!overheads.graphs_counted) graphs = min(graphs, capacity - budget);
-    const KvPool pool = vllm_pool(demand, share);
-    if (pool.sequence_blocks > 0) {
-      const auto count = static_cast<std::int64_t>(room / pool.block);
-      const double resident = to_double(count) / to_double(pool.sequence_blocks);
-      if (resident < out.resident_sequences) {
-        out.resident_sequences = resident;
-        out.kv_tokens = vllm_tokens(pool, count, demand, engine);
-      }
-    }
-    device.parts = {{"weights", weights},
-                    {"activations", activations},
-                    {"runtime", runtime},
-                    {"kv_cache", room},
-                    {"graphs", graphs}};
-    finish(device);
-    device.required = (fixed + kept + pool.sequence()) / demand.config.memory_fraction;
-    out.devices.push_back(std::move(device));
-  }
-  if (!std::isfinite(out.resident_sequences)) out.resident_sequences = 0;
-  out.fits = out.resident_sequences >= 1;
-  out.sigma = engine.memory_sigma;
-  return out;
+  CAIRN_TRY(const auto ranks,
+            shared_need(&MemoryCache::Tables::vllm, demand, engine, accelerator.vendor, [&] {
+              return rank_needs<KvPool>(demand, demand, engine, accelerator.vendor,
+                                        [&](const Share& s) { return vllm_pool(demand, s); });
+            }));
+  return pooled_estimate(
+      *ranks, engine, accelerator, [&](const RankNeed<KvPool>& rank, const StageRoom& room) {
+        const KvPool& pool = rank.cache;
+        const Bytes budget = room.capacity * demand.config.memory_fraction;
+        const Bytes fixed = rank.weights + rank.activations + room.runtime;
+        // Graphs are captured after the cache is allocated: inside the share where they
+        // are estimated beforehand, else in what is left of the device.
+        Bytes graphs = demand.config.graph_capture ? room.overheads.graphs : Bytes(0);
+        const Bytes kept = room.overheads.graphs_counted ? graphs : Bytes(0);
+        if (!room.overheads.graphs_counted) graphs = min(graphs, room.capacity - budget);
+        StageUse use{.activations = rank.activations,
+                     .cache = max(budget - fixed - kept, Bytes(0)),
+                     .graphs = graphs,
+                     .required = (fixed + kept + pool.sequence()) / demand.config.memory_fraction};
+        if (pool.sequence_blocks > 0) {
+          const auto count = static_cast<std::int64_t>(use.cache / pool.block);
+          use.sequences = to_double(count) / to_double(pool.sequence_blocks);
+          use.tokens = vllm_tokens(pool, count, demand, engine);
+        }
+        return use;
+      });
 }
 
 }  // namespace cairn::memory

@@ -131,7 +131,8 @@ Result<std::vector<Violation>> violations_of(const SearchSpace& space, const Pai
   if (!deployment) return refused(std::move(deployment).error());
   const Workload& w = space.request->workload;
   const Constraints& c = space.request->constraints;
-  const MemoryDemand demand = memory_demand(*deployment, w.positions(), 1);
+  MemoryDemand demand = memory_demand(*deployment, w.positions(), 1);
+  demand.cache = space.memory.get();
   auto memory = estimate_memory(demand, *v.engine, *v.accelerator);
   if (!memory) return refused(std::move(memory).error());
   if (!memory->fits) {
@@ -142,7 +143,7 @@ Result<std::vector<Violation>> violations_of(const SearchSpace& space, const Pai
   // What does not fit is timed all the same: whether it is all that stands in the way.
   auto model = ReplicaModel::unfilled(*deployment, w, *space.knowledge, space.shapes.get());
   if (!model) return refused(std::move(model).error());
-  CAIRN_CHECK(model->fill(*deployment));
+  CAIRN_CHECK(model->fill(*deployment, space.memory.get()));
   const auto most = static_cast<double>(std::max<std::int64_t>(1, model->resident()));
   latency_violations(c, model->under(1, most).steady, w.output, out);
   const double load = largest_load(c, *model, most, w.output);

@@ -152,14 +152,12 @@ class PairingSearch {
       out_.counts.excluded += size_of(b.replicas);
       return {};
     }
-    const MemoryDemand demand = memory_demand(*deployment, workload().positions(), 1);
-    auto memory = estimate_memory(demand, *v.engine, *v.accelerator);
-    if (!memory) return drop(b, std::move(memory).error());
-    if (!memory->fits) {
+    auto filled = model->fill(*deployment, space_->memory.get());
+    if (!filled) return drop(b, std::move(filled).error());
+    if (model->resident() < 1) {
       out_.counts.too_large += size_of(b.replicas);
       return {};
     }
-    CAIRN_CHECK(model->fill(*deployment));
     if (!serves_enough(b, *model)) {
       out_.counts.excluded += size_of(b.replicas);
       return {};
@@ -191,7 +189,7 @@ class PairingSearch {
   }
 
   // Whether the replicas that are not dominated may serve the rate within the limits.
-  [[nodiscard]] bool serves_enough(const Branch& b, const ReplicaModel& model) {
+  [[nodiscard]] bool serves_enough(const Branch& b, ReplicaModel& model) {
     if (exhaustive() || !workload().rate) return true;
     double most = 0;
     for (const std::int64_t r : b.replicas) {

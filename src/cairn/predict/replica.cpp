@@ -73,14 +73,15 @@ Result<ReplicaModel> ReplicaModel::unfilled(const Deployment& d, const Workload&
   return out;
 }
 
-Result<void> ReplicaModel::fill(const Deployment& d) {
+Result<void> ReplicaModel::fill(const Deployment& d, MemoryCache* cache) {
   std::int64_t wanted = max_sequences_;
   if (!workload_.rate) {
     // No replica ever has more than all requests.
     const double all = std::ceil(std::clamp(workload_.concurrency, 1.0, 1e9));
     wanted = std::min(wanted, static_cast<std::int64_t>(all));
   }
-  const MemoryDemand demand = memory_demand(d, workload_.positions(), 1);
+  MemoryDemand demand = memory_demand(d, workload_.positions(), 1);
+  demand.cache = cache;
   CAIRN_TRY(resident_, largest_batch(demand, *d.engine, *d.accelerator, wanted));
   // What was worked out for more than fit does not hold.
   if (!curve_.empty() && curve_.back().present > most_running(1)) curve_.clear();
@@ -104,16 +105,22 @@ ReplicaModel::Point ReplicaModel::point(double present) const {
   return out;
 }
 
+const ReplicaModel::Point& ReplicaModel::remembered(double present) {
+  const auto found = remembered_.find(present);
+  if (found != remembered_.end()) return found->second;
+  return remembered_.emplace(present, point(present)).first->second;
+}
+
 const ReplicaModel::Point* ReplicaModel::curve(std::size_t index) {
   const double most = most_running(1);
   while (curve_.size() <= index) {
     if (curve_.empty()) {
-      curve_.push_back(point(1));
+      curve_.push_back(remembered(1));
       continue;
     }
     const double last = curve_.back().present;
     if (last >= most) return nullptr;
-    curve_.push_back(point(std::min(most, next_point(last))));
+    curve_.push_back(remembered(std::min(most, next_point(last))));
   }
   return &curve_[index];
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ class ReplicaModel {
   static Result<ReplicaModel> unfilled(const Deployment& deployment, const Workload& workload,
                                        const Knowledge& knowledge, ShapeCache* cache = nullptr);
   /// Finds out how many sequences the memory holds.
-  Result<void> fill(const Deployment& deployment);
+  Result<void> fill(const Deployment& deployment, MemoryCache* cache = nullptr);
 
   [[nodiscard]] const RequestTimes& times() const { return times_; }
   [[nodiscard]] const StepTime& prompt() const { return prompt_; }
@@ -82,7 +83,7 @@ class ReplicaModel {
   /// Not less than most_served, from few numbers of requests: between n and 2 n no more is
   /// served than 2 n in the time that each of n takes.
   template <class Keeps>
-  [[nodiscard]] double most_served_coarsely(const Keeps& keeps) const;
+  [[nodiscard]] double most_served_coarsely(const Keeps& keeps);
 
  private:
   explicit ReplicaModel(RequestTimes times) : times_(std::move(times)) {}
@@ -92,6 +93,8 @@ class ReplicaModel {
     RequestTimes::Steady steady;
   };
   [[nodiscard]] Point point(double present) const;
+  /// The same for numbers that are asked for again.
+  [[nodiscard]] const Point& remembered(double present);
   /// The curve's point at this place, worked out if need be; null beyond the most.
   [[nodiscard]] const Point* curve(std::size_t index);
   [[nodiscard]] double most_running(double present) const;
@@ -109,6 +112,7 @@ class ReplicaModel {
   std::int64_t max_sequences_ = 0;
   /// What numbers of requests are served, ascending, as far as it was looked for.
   std::vector<Point> curve_;
+  std::map<double, Point> remembered_;  // by the number present
 };
 
 template <class Keeps>
@@ -124,11 +128,11 @@ double ReplicaModel::most_served(const Keeps& keeps) {
 }
 
 template <class Keeps>
-double ReplicaModel::most_served_coarsely(const Keeps& keeps) const {
+double ReplicaModel::most_served_coarsely(const Keeps& keeps) {
   const double most = most_running(1);
   double out = 0;
   for (double n = 1;; n = std::min(2 * n, most)) {
-    const Point p = point(n);
+    const Point& p = remembered(n);
     out = std::max(out, p.served);
     if (n >= most || !keeps(p.steady)) return out;
     out = std::max(out, std::min(2 * n, most) / p.steady.latency.value());
