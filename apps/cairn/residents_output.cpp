@@ -86,6 +86,7 @@ void print_residents(const ResidentsPlan& plan, const ResidentsRequest& request,
       t.tr("memory on the fullest card; times while the other models are busy; busy: part of the "
            "cards' time"));
   std::vector<const Machines*> machines;
+  machines.reserve(plan.ranked.size());
   for (const ResidentsCandidate& c : plan.ranked) machines.push_back(&c.machines);
   print_machines(machines, request.terms.currency, context);
   std::set<std::string> told;

@@ -214,7 +214,7 @@ TEST_F(Bought, ModulesAreSoldInMachines) {
 }
 
 TEST_F(Bought, AGivenPriceCountsBeforeAnyQuote) {
-  PriceQuestion q{"CNY", "", {{"rx-9070-xt", 700, "USD"}, {"mi300x", 20000, ""}}};
+  const PriceQuestion q{"CNY", "", {{"rx-9070-xt", 700, "USD"}, {"mi300x", 20000, ""}}};
   const Purchase p = *of("rx-9070-xt", q);
   EXPECT_EQ(p.basis, PriceBasis::given);
   EXPECT_NEAR(p.amount, must(prices.convert(700, "USD", "CNY")), 1e-9);

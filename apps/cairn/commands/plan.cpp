@@ -277,6 +277,7 @@ Result<Answer> run_plan(Context& context) {
     } else {
       print_ranked(result, plan.request, knowledge, context);
       std::vector<const Machines*> machines;
+      machines.reserve(result.ranked.size());
       for (const Candidate& c : result.ranked) machines.push_back(&c.machines);
       print_machines(machines, plan.request.terms.currency, context);
       print_prices(result, context);
