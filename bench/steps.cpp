@@ -43,6 +43,7 @@ void decode_step_by_step(benchmark::State& state, const RequestTimes& times) {
 
 void one_step(benchmark::State& state, const RequestTimes& times) {
   for (auto _ : state) benchmark::DoNotOptimize(times.decode_step(8, 1024).total);
+  state.SetItemsProcessed(state.iterations());
 }
 
 // A deployment at one operating point after another: from 1 to 64 requests at once.
@@ -73,14 +74,34 @@ void one_prediction(benchmark::State& state, const Knowledge& knowledge, const D
   state.SetItemsProcessed(state.iterations());
 }
 
-// Every card, engine, format and split for a rate, on up to 2000 cards.
-void one_plan(benchmark::State& state, const Knowledge& knowledge, const std::string& name,
-              Objective objective) {
-  const ModelInput model = find_model(name, knowledge).value();
+// Every card, engine, format and split on up to 2000 cards.
+PlanRequest fleet(Objective objective) {
   PlanRequest request;
   request.workload.rate = 200;
   request.constraints.max_cards = 2000;
   request.objective = objective;
+  return request;
+}
+
+// A rate that no such fleet serves: all is left out, and the nearest is looked for.
+PlanRequest out_of_reach() {
+  PlanRequest request = fleet(Objective::cost);
+  request.workload.rate = 1e6;
+  return request;
+}
+
+// As many long requests at once as may be asked for: no rate leaves any of them out.
+PlanRequest crowd() {
+  PlanRequest request = fleet(Objective::cost);
+  request.workload.rate.reset();
+  request.workload.concurrency = 65536;
+  request.workload.context = 128 * 1024;
+  return request;
+}
+
+void one_plan(benchmark::State& state, const Knowledge& knowledge, const std::string& name,
+              const PlanRequest& request) {
+  const ModelInput model = find_model(name, knowledge).value();
   std::int64_t considered = 0;
   for (auto _ : state) {
     considered = make_plan(model, request, knowledge)->counts.considered;
@@ -114,11 +135,13 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark((n + "/512 steps, one by one").c_str(), decode_step_by_step,
                                  times);
   }
-  for (const auto& [name, objective] : {std::pair("cost", Objective::cost),
-                                        {"latency", Objective::latency},
-                                        {"energy", Objective::energy}}) {
+  for (const auto& [name, request] : {std::pair("cost", fleet(Objective::cost)),
+                                      {"latency", fleet(Objective::latency)},
+                                      {"energy", fleet(Objective::energy)},
+                                      {"out of reach", out_of_reach()},
+                                      {"65536 requests of 128k", crowd()}}) {
     benchmark::RegisterBenchmark((std::string("plan/") + name).c_str(), one_plan,
-                                 std::cref(*knowledge), "llama-3.1-70b", objective)
+                                 std::cref(*knowledge), "llama-3.1-70b", request)
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
   }

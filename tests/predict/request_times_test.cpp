@@ -73,6 +73,38 @@ double walked_prefill(const RequestTimes& t, double tokens, double chunk) {
   return sum;
 }
 
+// A group that repeats the one before is not timed again; here each is timed by itself.
+TEST(Step, IsTheSumOfItsOperators) {
+  int repeated = 0;
+  for (const Case& c : cases()) {
+    const RequestTimes t = times(of(c));
+    const StepModel& model = t.stages().front();
+    for (const double batch : {1.0, 6.0, 40.0, 300.0}) {
+      for (const double tokens : {1.0, 512.0}) {
+        const Step step{.sequences = batch,
+                        .tokens_per_sequence = tokens,
+                        .context = 700,
+                        .output_tokens = batch};
+        Seconds sum{};
+        Seconds alone{};  // in each operator by its own kernels
+        for (const GroupTime& g : model.explain(step)) {
+          sum += g.time.total * g.group->count;
+          alone += time_operator(g.group->op, g.group->type, *of(c).kv.type, step, model.device(),
+                                 model.weight_bytes())
+                       .total *
+                   g.group->count;
+          repeated += g.group->repeats ? 1 : 0;
+        }
+        const StepTime whole = model.time(step);
+        const Seconds rest = whole.of(TimeClass::communication) + whole.of(TimeClass::host);
+        EXPECT_NEAR(whole.total / (sum + rest), 1, 1e-12) << c.model << " on " << c.gpu;
+        EXPECT_EQ(sum, alone);
+      }
+    }
+  }
+  EXPECT_GT(repeated, 50);
+}
+
 TEST(Prefill, IsTheSumOfItsChunks) {
   for (const Case& c : cases()) {
     const Deployment d = of(c);

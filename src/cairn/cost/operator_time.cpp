@@ -30,8 +30,8 @@ BytesPerSecond effective_bandwidth(const DeviceModel& d, Bytes resident) {
   const BytesPerSecond memory = d.accelerator->bandwidth;
   if (speedup <= 1 || cache <= Bytes{} || resident <= Bytes{}) return memory;
   // A cyclic stream longer than the cache finds nothing of itself there.
+  if (2.0 * cache <= resident) return memory;
   const double hit = std::clamp(2.0 * (cache / resident) - 1.0, 0.0, 1.0);
-  if (hit <= 0) return memory;
   return memory / ((1.0 - hit) + hit / speedup);
 }
 
@@ -58,12 +58,10 @@ Work linear_work(const Operator& op, const TensorType& type, const TypeKernels& 
 // Matrix units work on tiles of at least this many tokens.
 constexpr double kSmallestTile = 16;
 
-Seconds matmul_compute(const Operator& op, const TypeKernels::Path& kernel, const Step& step,
+Seconds matmul_compute(const Operator& op, const TypeKernels::Path& kernel, double tokens,
                        const DeviceModel& d, double matrices) {
   const MatmulPath& path = *kernel.path;
-  const double tokens = op.output_only ? step.output_tokens : step.tokens();
-  const double per_matrix = std::max(
-      kSmallestTile, tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices));
+  const double per_matrix = std::max(kSmallestTile, tokens);
   const double rows = static_cast<double>(op.output) * matrices;
   const double fill =
       tile_utilisation(rows, per_matrix, static_cast<double>(op.input), path,
@@ -85,8 +83,8 @@ void take_kernel(const Operator& op, const TypeKernels& kernels, const Step& ste
                  const DeviceModel& d, double matrices, Seconds load, Seconds unpack,
                  OperatorTime& t) {
   const double tokens = op.output_only ? step.output_tokens : step.tokens();
-  const double per_matrix =
-      tokens * static_cast<double>(op.experts_per_token) / std::max(1.0, matrices);
+  const double products = tokens * static_cast<double>(op.experts_per_token);
+  const double per_matrix = matrices > 1 ? products / matrices : products;
   t.unpack = unpack * std::max(1.0, per_matrix);
   const TypeKernels::Path* path = kernels.path(per_matrix);
   if (path == nullptr) return;
@@ -95,7 +93,7 @@ void take_kernel(const Operator& op, const TypeKernels& kernels, const Step& ste
   const bool few = per_matrix <= d.kernels.matvec_tokens;
   // However fast a matrix kernel computes, it loads and unpacks once.
   if (few && load + t.unpack <= launch + (load + unpack)) return;
-  const Seconds compute = matmul_compute(op, *path, step, d, matrices);
+  const Seconds compute = matmul_compute(op, *path, per_matrix, d, matrices);
   const Seconds busy(few ? smooth_max(compute.value(), (load + unpack).value()) : 0);
   if (few && load + t.unpack <= launch + busy) return;
   t.unpack = unpack;
@@ -236,6 +234,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
   const BytesPerSecond bandwidth = effective_bandwidth(d, resident);
   Work work;
   double memory_efficiency = k.memory_efficiency.value;
+  double matrices = 0;  // read; none where it is no product
   switch (op.kind) {
     case OperatorKind::embedding:
       work.bytes = Bytes(tokens * static_cast<double>(op.output) * (d.activation_bytes + 2));
@@ -244,15 +243,13 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
     case OperatorKind::router:
     case OperatorKind::expert_linear: {
       if (type == nullptr) break;  // no weights, no product
-      const double matrices =
-          op.kind == OperatorKind::expert_linear
-              ? expected_experts(static_cast<double>(op.experts),
-                                 static_cast<double>(op.experts_per_token), tokens)
-              : 1.0;
-      if (op.kind == OperatorKind::expert_linear) memory_efficiency *= k.expert_memory;
+      matrices = 1;
+      if (op.kind == OperatorKind::expert_linear) {
+        matrices = expected_experts(static_cast<double>(op.experts),
+                                    static_cast<double>(op.experts_per_token), tokens);
+        memory_efficiency *= k.expert_memory;
+      }
       work = linear_work(op, *type, kernels, step, d, matrices);
-      take_kernel(op, kernels, step, d, matrices, work.bytes / (bandwidth * memory_efficiency),
-                  Flops(work.unpack_operations) / kernels.unpack_rate, t);
       break;
     }
     case OperatorKind::attention: {
@@ -308,6 +305,11 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
   t.flops = work.flops;
   t.bytes = work.bytes;
   t.memory = work.bytes / (bandwidth * memory_efficiency);
+  if (matrices > 0) {
+    const Flops unpack(work.unpack_operations);
+    take_kernel(op, kernels, step, d, matrices, t.memory,
+                unpack > Flops{} ? unpack / kernels.unpack_rate : Seconds{}, t);
+  }
   t.launch += Seconds(k.launch.value);
   const double busy = smooth_max(t.compute.value(), (t.memory + t.unpack).value());
   t.total = t.launch + Seconds(busy);

@@ -52,15 +52,18 @@ std::string name_for(const Operator& op, const Tensor* tensor) {
 }
 
 // Everything that the time of an operator depends on.
-auto signature(const OperatorGroup& g) {
+auto work_of(const OperatorGroup& g) {
   const AttentionSpec& a = g.op.attention;
   const RecurrentSpec& r = g.op.recurrent;
   return std::tuple(g.op.kind, g.type, g.op.input, g.op.output, g.op.experts,
                     g.op.experts_per_token, g.op.output_only, a.kind, a.heads, a.kv_heads,
                     a.head_dim, a.v_head_dim, a.window, a.kv_lora_rank, a.qk_rope_head_dim,
                     a.bidirectional, a.shares_kv, a.compress, a.index_topk, r.kind, r.heads,
-                    r.key_heads, r.key_dim, r.value_dim, std::string_view(g.name));
+                    r.key_heads, r.key_dim, r.value_dim);
 }
+
+// ... and what it is called.
+auto signature(const OperatorGroup& g) { return std::tuple(work_of(g), std::string_view(g.name)); }
 
 // Weights that one step reads on this device, all experts included.
 bool streams(OperatorKind kind) {
@@ -145,6 +148,8 @@ void StepShape::add(Operator op, const Tensor* tensor, const TensorType* type) {
   if (it != groups.end()) {
     it->count += 1;
   } else {
+    group.repeats = !groups.empty() && !depends_on_context(group.op.kind) &&
+                    work_of(groups.back()) == work_of(group);
     groups.push_back(std::move(group));
   }
 }
@@ -243,10 +248,8 @@ Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
 
 StepTime StepModel::mean(const Step& step, double last) const {
   StepTime out;
-  const auto add = [&](std::size_t i, const Step& at, double weight) {
-    const OperatorGroup& g = shape_->groups[i];
-    Seconds copied{};
-    const OperatorTime t = time_of(i, at, copied);
+  const auto add = [&](const OperatorGroup& g, const OperatorTime& t, Seconds copied,
+                       double weight) {
     const double count = g.count * weight;
     const Seconds all = t.total * count;
     out.total += all;
@@ -267,14 +270,22 @@ StepTime StepModel::mean(const Step& step, double last) const {
   middle.context = (step.context + last) / 2;
   Step end = step;
   end.context = last;
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    if (last <= step.context || !depends_on_context(shape_->groups[i].op.kind)) {
-      add(i, step, 1);
+  const std::vector<OperatorGroup>& groups = shape_->groups;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    Seconds copied{};
+    if (last <= step.context || !depends_on_context(groups[i].op.kind)) {
+      const OperatorTime t = time_of(i, step, copied);
+      add(groups[i], t, copied, 1);
+      for (; i + 1 < groups.size() && groups[i + 1].repeats; ++i) add(groups[i + 1], t, copied, 1);
       continue;
     }
-    add(i, step, 1.0 / 6);
-    add(i, middle, 4.0 / 6);
-    add(i, end, 1.0 / 6);
+    const auto at = [&](const Step& state, double weight) {
+      const OperatorTime t = time_of(i, state, copied);
+      add(groups[i], t, copied, weight);
+    };
+    at(step, 1.0 / 6);
+    at(middle, 4.0 / 6);
+    at(end, 1.0 / 6);
   }
   const Seconds wires = communication(step, out.fixed);
   const KernelParameters& k = device_->kernels;

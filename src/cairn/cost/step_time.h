@@ -60,6 +60,8 @@ struct OperatorGroup {
   std::string name;  // "attn_q", "ffn_down_exps", "attention" ...
   TimeClass time_class = TimeClass::other;
   double count = 1;  // how many operators are alike
+  /// Takes the time of the group before, in any state: gate and up, keys and values.
+  bool repeats = false;
 };
 
 struct GroupTime {
