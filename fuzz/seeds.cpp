@@ -163,6 +163,39 @@ void add_quantised(std::vector<Seed>& out) {
   }
 }
 
+// State spaces and states of other patterns, and a model that hears and speaks.
+void add_hybrids(std::vector<Seed>& out) {
+  const std::string tokenizer = R"({"vae_dim":2,"encoder_n_filters":1,"encoder_depths":)"
+                                R"("1-1-1-1-1-1-1","encoder_ratios":[2,2,2,2,2,2]})";
+  const std::array<std::array<std::string, 3>, 6> hybrids = {{
+      {"zamba2", "Zamba2ForCausalLM",
+       R"(,"layers_block_type":["mamba","hybrid"],"n_mamba_heads":2,"adapter_rank":2,)"
+       R"("num_mem_blocks":1,"use_shared_attention_adapter":true)"},
+      {"plamo2", "Plamo2ForCausalLM",
+       R"(,"hidden_size_per_head":4,"mamba_num_heads":2,"full_attention_idx":[1])"},
+      {"hymba", "HymbaForCausalLM",
+       R"(,"global_attn_idx":[0],"sliding_window":4,"kv_reuse_group":[[0,1]],)"
+       R"("num_memory_tokens":2,"mamba_dt_rank":2)"},
+      {"rwkv4", "RwkvForCausalLM", R"(,"model_type":"rwkv","attention_hidden_size":8)"},
+      {"lfm2", "Lfm2ForCausalLM", R"(,"full_attn_idxs":[1],"conv_L_cache":3)"},
+      {"bamba", "BambaForCausalLM",
+       R"(,"attn_layer_indices":[1],"mamba_n_heads":2,"mamba_d_state":2,"mamba_d_conv":4)"},
+  }};
+  for (const auto& [name, architecture, more] : hybrids) {
+    out.push_back({"config_json", name, config(architecture, more)});
+  }
+  out.push_back({"config_json", "vibevoice",
+                 R"({"architectures":["VibeVoiceForConditionalGeneration"],"decoder_config":)" +
+                     config("Qwen2ForCausalLM", "") + R"(,"acoustic_tokenizer_config":)" +
+                     tokenizer + R"(,"semantic_tokenizer_config":)" + tokenizer +
+                     R"(,"diffusion_head_config":{"hidden_size":8}})"});
+  out.push_back({"config_json", "gemma3n",
+                 R"({"architectures":["Gemma3nForConditionalGeneration"],"text_config":)" +
+                     config("Gemma3nForCausalLM", R"(,"num_kv_shared_layers":1)") +
+                     R"(,"vision_config":{"vocab_size":2},"audio_config":{"hidden_size":8,)"
+                     R"("conf_num_hidden_layers":1}})"});
+}
+
 std::vector<Seed> seeds() {
   std::vector<Seed> out;
   for (const std::string a : {"llama", "phi3", "deepseek2", "qwen3moe", "gemma3"}) {
@@ -183,6 +216,7 @@ std::vector<Seed> seeds() {
                  config("LlamaForCausalLM", R"(,"quantization_config":{"quant_method":"fp8",)"
                                             R"("weight_block_size":[128,128]})")});
   add_quantised(out);
+  add_hybrids(out);
   out.push_back({"config_json", "deepseek",
                  config("DeepseekV3ForCausalLM",
                         R"(,"kv_lora_rank":4,"q_lora_rank":4,"qk_nope_head_dim":2,)"

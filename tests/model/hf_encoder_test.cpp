@@ -295,5 +295,69 @@ TEST(HfVision, PipelinesOfDiffusionAreRefusedByTheirName) {
   EXPECT_EQ(part.error().field, "_class_name");
 }
 
+// transformers 5.24.0 gives Gemma 3n E4B a vision tower of 294,126,912 parameters with 4,460,544
+// that lead to the language model, an audio tower of 681,348,640 with 3,345,408, and 7,818,517,072
+// in all, without the keys and values of the 15 layers that share a cache: checkpoints have
+// those too, 15 (2 x 2048 x 512 + 256).
+TEST(HfAudio, Gemma3nSeesAndHears) {
+  const ModelSpec spec = value_of(read(R"({"architectures": ["Gemma3nForConditionalGeneration"],
+    "model_type": "gemma3n", "tie_word_embeddings": true, "vision_soft_tokens_per_image": 256,
+    "text_config": {"model_type": "gemma3n_text", "hidden_size": 2048, "num_hidden_layers": 35,
+      "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 256,
+      "intermediate_size": 16384, "vocab_size": 262400, "vocab_size_per_layer_input": 262144,
+      "hidden_size_per_layer_input": 256, "max_position_embeddings": 32768,
+      "num_kv_shared_layers": 15, "laurel_rank": 64, "altup_num_inputs": 4},
+    "audio_config": {"model_type": "gemma3n_audio", "hidden_size": 1536,
+      "conf_num_hidden_layers": 12, "conf_num_attention_heads": 8, "conf_conv_kernel_size": 5,
+      "conf_reduction_factor": 4, "sscp_conv_channel_size": [128, 32], "vocab_size": 128},
+    "vision_config": {"model_type": "gemma3n_vision", "architecture": "mobilenetv5_300m_enc",
+      "hidden_size": 2048, "vocab_size": 128}})"));
+  ASSERT_EQ(spec.parts.size(), 2U);
+  EXPECT_EQ(total(spec.parts[0]), 294126912 + 4460544);
+  EXPECT_EQ(total(spec.parts[1]), 681348640 + 3345408);
+  EXPECT_EQ(total(spec), 7818517072 + 15LL * (2 * 2048 * 512 + 256));
+  EXPECT_EQ(spec.parts[0].outputs, 256);
+  EXPECT_EQ(spec.parts[1].outputs, 188);
+}
+
+// transformers 5.24.0 gives VibeVoiceForConditionalGeneration of these sizes 2,704,021,987
+// parameters, two of them the scale and the shift of the latents: the encoder of 343,696,032 and
+// its connector of 2,462,208, the decoder of 343,695,969, the semantic encoder of 344,613,600 with
+// 2,560,512, the diffusion head of 123,279,360, the language model of 1,543,714,304.
+TEST(HfAudio, VibeVoiceHearsAndSpeaks) {
+  const std::string tokenizer = R"("channels": 1, "conv_bias": true, "conv_norm": "none",
+    "disable_last_norm": true, "encoder_depths": "3-3-3-3-3-3-8", "encoder_n_filters": 32,
+    "encoder_ratios": [8, 5, 5, 4, 2, 2], "layernorm": "RMSNorm", "mixer_layer": "depthwise_conv",
+    "layer_scale_init_value": 1e-06, "vae_dim": )";
+  const ModelSpec spec = value_of(read(R"({"architectures": ["VibeVoiceForConditionalGeneration"],
+    "model_type": "vibevoice", "acoustic_tokenizer_config": {)" +
+                                       tokenizer + R"(64, "decoder_depths": null},
+    "semantic_tokenizer_config": {)" + tokenizer +
+                                       R"(128},
+    "diffusion_head_config": {"hidden_size": 1536, "head_layers": 4, "head_ffn_ratio": 3.0,
+      "latent_size": 64, "speech_vae_dim": 64},
+    "decoder_config": {"model_type": "qwen2", "hidden_size": 1536, "intermediate_size": 8960,
+      "num_hidden_layers": 28, "num_attention_heads": 12, "num_key_value_heads": 2,
+      "vocab_size": 151936, "max_position_embeddings": 65536, "tie_word_embeddings": true}})"));
+  std::vector<std::int64_t> parts;
+  for (const ModelSpec& p : spec.parts) parts.push_back(total(p));
+  EXPECT_EQ(parts, (std::vector<std::int64_t>{343696032 + 2462208, 343695969, 344613600 + 2560512,
+                                              123279360}));
+  EXPECT_EQ(total(spec), 2704021987 - 2);
+  // 24,000 samples a second, 3,200 of them a position; half a minute.
+  EXPECT_EQ(spec.parts[0].outputs, 225);
+  EXPECT_FALSE(spec.text_part);
+}
+
+// "a granular MoE of 675 B parameters ... with a vision encoder of 2.5 B":
+// https://huggingface.co/mistralai/Mistral-Large-3-675B-Instruct-2512
+TEST(HfVision, MistralLarge3HasATower) {
+  const ModelCatalogue catalogue = value_of(ModelCatalogue::load(test::facts().image));
+  const ModelSpec spec = value_of(catalogue.find("mistral-large-3"));
+  const ParameterCount count = count_parameters(build_graph(spec));
+  EXPECT_NEAR(static_cast<double>(count.parts), 2.5e9, 0.1e9);
+  EXPECT_NEAR(static_cast<double>(count.total), 675e9, 1e9);
+}
+
 }  // namespace
 }  // namespace cairn

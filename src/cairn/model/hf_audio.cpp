@@ -1,5 +1,5 @@
 // Towers for sound: Whisper's encoder before a language model (Qwen2-Audio, Qwen2.5-Omni)
-// and Gemma 4's conformer, beside its vision tower. Shapes: transformers
+// and the conformers of Gemma 3n and 4, beside their vision towers. Shapes: transformers
 // (https://github.com/huggingface/transformers/tree/main/src/transformers/models/qwen2_audio,
 // .../qwen2_5_omni, .../gemma4).
 #include <array>
@@ -125,6 +125,28 @@ LayerSpec conformer_layer(const Stack& s, std::int64_t kernel) {
   return layer;
 }
 
+// Channels of the two convolutions before the layers.
+std::vector<std::int64_t> usual_channels() { return {128, 32}; }
+
+// Each convolution halves the rate and the 128 mel bins.
+ModelSpec conformer_spec(const Stack& s, std::int64_t kernel, std::int64_t window,
+                         const std::vector<std::int64_t>& channels) {
+  ModelSpec spec = stack_spec(s, ModelPart::audio, {.bias = false, .rms = true});
+  LayerSpec layer = conformer_layer(s, kernel);
+  layer.attention.kind = AttentionKind::sliding;
+  layer.attention.window = window;
+  spec.layers.assign(spec.layers.size(), layer);
+  spec.final_norm = false;
+  // One position in 40 ms, for at most 30 s (processing_gemma4.py).
+  spec.positions = spec.outputs = 750;
+  const std::int64_t first = channels.front();
+  const std::int64_t second = channels.back();
+  spec.extras = {matrix(patch_embedding, first, 9), vector(pre_norm, first),
+                 matrix(patch_embedding, second, 9 * first), vector(pre_norm, second),
+                 matrix(patch_embedding, s.hidden, 32 * second)};
+  return spec;
+}
+
 Result<ModelSpec> gemma4_audio(Node audio, const TowerInput& in) {
   Fields f = part_fields(audio);
   f.skip({"attention_invalid_logits_value", "attention_logit_cap"});
@@ -142,25 +164,13 @@ Result<ModelSpec> gemma4_audio(Node audio, const TowerInput& in) {
   CAIRN_TRY(const bool clipped, f.flag("use_clipped_linears", true));
   CAIRN_TRY(const auto channels, f.integers("subsampling_conv_channels", 2, 1, 4096));
   CAIRN_CHECK(f.finish());
-  const std::int64_t first = channels ? channels->front() : 128;
-  const std::int64_t second = channels ? channels->back() : 32;
-  ModelSpec spec = stack_spec(s, ModelPart::audio, {.bias = false, .rms = true});
-  LayerSpec layer = conformer_layer(s, kernel);
-  layer.attention.kind = AttentionKind::sliding;
-  layer.attention.window = chunk + left + right;
-  if (clipped) layer.extras.push_back(limits(10));
-  spec.layers.assign(spec.layers.size(), layer);
-  spec.final_norm = false;
-  // One position in 40 ms, for at most 30 s (processing_gemma4.py).
-  spec.positions = spec.outputs = 750;
-  // Each convolution halves the 128 mel bins.
-  spec.extras = {matrix(patch_embedding, first, 9),
-                 vector(pre_norm, first),
-                 matrix(patch_embedding, second, 9 * first),
-                 vector(pre_norm, second),
-                 matrix(patch_embedding, s.hidden, 32 * second),
-                 matrix(projector, out, s.hidden, true),
-                 matrix(projector, in.hidden, out)};
+  ModelSpec spec =
+      conformer_spec(s, kernel, chunk + left + right, channels.value_or(usual_channels()));
+  if (clipped) {
+    for (LayerSpec& layer : spec.layers) layer.extras.push_back(limits(10));
+  }
+  spec.extras.push_back(matrix(projector, out, s.hidden, true));
+  spec.extras.push_back(matrix(projector, in.hidden, out));
   return spec;
 }
 
@@ -177,10 +187,150 @@ Towers gemma4(const TowerInput& in) {
   return towers;
 }
 
+// MobileNetV5's encoder by the name that a file gives (timm,
+// https://github.com/huggingface/pytorch-image-models/blob/main/timm/models/mobilenetv5.py):
+// its convolutions as matrices of output features and inputs of a window, and its norms and
+// scales. Only their sizes count: they work at many resolutions.
+struct Convolution {
+  std::int64_t out;
+  std::int64_t in;
+  std::int64_t times;
+};
+constexpr auto kMobileNet = std::to_array<Convolution>({
+    // The stem and edge residuals of 128 features.
+    {64, 27, 1},
+    {256, 576, 1},
+    {128, 256, 1},
+    {512, 1152, 2},
+    {128, 512, 2},
+    // Inverted bottlenecks of 256 features.
+    {128, 9, 1},
+    {768, 128, 1},
+    {768, 25, 1},
+    {256, 768, 1},
+    {256, 25, 3},
+    {256, 9, 2},
+    {1024, 256, 4},
+    {256, 1024, 4},
+    // Of 640 features, and attention with one key for twelve heads of 64.
+    {1536, 256, 1},
+    {1536, 25, 1},
+    {640, 1536, 1},
+    {640, 25, 8},
+    {640, 9, 28},
+    {2560, 640, 7},
+    {640, 2560, 7},
+    {640, 640, 2},
+    {64, 640, 28},
+    {768, 640, 14},
+    {640, 768, 14},
+    {1280, 640, 14},
+    {640, 1280, 14},
+    // Of 1280 features, and attention with one key for sixteen heads of 96.
+    {3840, 640, 1},
+    {3840, 25, 1},
+    {1280, 3840, 1},
+    {96, 1280, 38},
+    {1536, 1280, 19},
+    {1280, 1536, 19},
+    {2560, 1280, 19},
+    {1280, 2560, 19},
+    // The last two resolutions made one.
+    {3840, 1920, 1},
+    {2048, 3840, 1},
+    // Norms, scales and a bias.
+    {1, 64, 2},
+    {1, 128, 4},
+    {1, 256, 16},
+    {1, 512, 2},
+    {1, 640, 111},
+    {1, 768, 2},
+    {1, 1024, 4},
+    {1, 1280, 92},
+    {1, 1536, 2},
+    {1, 2048, 2},
+    {1, 2560, 26},
+    {1, 3840, 3},
+});
+
+// What leads to the language model, and embeddings of tokens of the tower's own.
+void add_soft_tokens(ModelSpec& spec, std::int64_t tokens, std::int64_t hidden) {
+  spec.extras.push_back(table(class_embedding, tokens, spec.hidden));
+  spec.extras.push_back(vector(projector_norm, spec.hidden));
+  spec.extras.push_back(vector(projector_norm, spec.hidden));
+  spec.extras.push_back(matrix(projector, hidden, spec.hidden));
+}
+
+Result<ModelSpec> gemma3n_vision(Node vision, const TowerInput& in) {
+  Fields f = part_fields(vision);
+  f.skip({"do_pooling", "num_classes", "label_names", "model_args", "vocab_offset"});
+  CAIRN_TRY(const std::string_view name, f.text_or("architecture", "mobilenetv5_300m_enc"));
+  if (name != "mobilenetv5_300m_enc") {
+    return fail(f.error("architecture", "not covered").want("mobilenetv5_300m_enc"));
+  }
+  CAIRN_TRY(const std::int64_t hidden, f.integer_or("hidden_size", 2048, 2048, 2048));
+  CAIRN_TRY(const std::int64_t tokens, f.integer_or("vocab_size", 128, 1, kMaxVocabulary));
+  CAIRN_CHECK(f.finish());
+  ModelSpec spec;
+  spec.part = ModelPart::vision;
+  spec.hidden = hidden;
+  spec.output_head = spec.final_norm = false;
+  for (const Convolution& c : kMobileNet) {
+    MatrixSpec m = matrix(patch_embedding, c.out, c.in);
+    m.stack = c.times;
+    m.use = Use::stored;
+    m.vector = c.out == 1;
+    spec.extras.push_back(m);
+  }
+  add_soft_tokens(spec, tokens, in.hidden);
+  // 16 x 16 positions of an image of 768 x 768.
+  CAIRN_TRY(spec.outputs,
+            in.root.get_integer_or("vision_soft_tokens_per_image", 256, 1, kMaxContext));
+  spec.positions = spec.outputs;
+  return spec;
+}
+
+Result<ModelSpec> gemma3n_audio(Node audio, const TowerInput& in) {
+  Fields f = part_fields(audio);
+  f.skip({"conf_attention_logit_cap", "sscp_conv_kernel_size", "sscp_conv_stride_size",
+          "sscp_conv_group_norm_eps", "conf_residual_weight", "vocab_offset", "input_feat_size"});
+  Stack s;
+  CAIRN_TRY(s.hidden, f.integer_or("hidden_size", 1536, 1, kMaxHidden));
+  CAIRN_TRY(s.layers, f.integer_or("conf_num_hidden_layers", 12, 1, kMaxLayers));
+  CAIRN_TRY(s.heads, f.integer_or("conf_num_attention_heads", 8, 1, kMaxHeads));
+  CAIRN_TRY(s.head_dim, even_head_dim(f, "conf_num_attention_heads", s.hidden, s.heads));
+  s.intermediate = 4 * s.hidden;
+  CAIRN_TRY(const std::int64_t kernel, f.integer_or("conf_conv_kernel_size", 5, 1, 1024));
+  CAIRN_TRY(const std::int64_t chunk,
+            f.integer_or("conf_attention_chunk_size", 12, 1, kMaxContext));
+  CAIRN_TRY(const std::int64_t left,
+            f.integer_or("conf_attention_context_left", 13, 0, kMaxContext));
+  CAIRN_TRY(const std::int64_t right,
+            f.integer_or("conf_attention_context_right", 0, 0, kMaxContext));
+  CAIRN_TRY(const std::int64_t reduced, f.integer_or("conf_reduction_factor", 4, 1, 64));
+  CAIRN_TRY(const std::int64_t tokens, f.integer_or("vocab_size", 128, 1, kMaxVocabulary));
+  CAIRN_TRY(const auto channels, f.integers("sscp_conv_channel_size", 2, 1, 4096));
+  CAIRN_CHECK(f.finish());
+  ModelSpec spec =
+      conformer_spec(s, kernel, chunk + left + right, channels.value_or(usual_channels()));
+  add_soft_tokens(spec, tokens, in.hidden);
+  spec.outputs = (spec.positions + reduced - 1) / reduced;
+  return spec;
+}
+
+Towers gemma3n(const TowerInput& in) {
+  CAIRN_TRY(const Node vision, described(in.root, "vision_config"));
+  CAIRN_TRY(const Node audio, described(in.root, "audio_config"));
+  CAIRN_TRY(ModelSpec sees, gemma3n_vision(vision, in));
+  CAIRN_TRY(ModelSpec hears, gemma3n_audio(audio, in));
+  return std::vector<ModelSpec>{std::move(sees), std::move(hears)};
+}
+
 constexpr auto kTowers = std::to_array<TowerFamily>({
     {"Qwen2AudioForConditionalGeneration", qwen2_audio},
     {"Qwen2_5OmniForConditionalGeneration", qwen25_omni},
     {"Gemma4ForConditionalGeneration", gemma4},
+    {"Gemma3nForConditionalGeneration", gemma3n},
 });
 
 }  // namespace

@@ -299,8 +299,8 @@ Result<void> add_towers(Node root, ModelSpec& spec) {
   if (!towers && towers.error().kind == ErrorKind::unsupported) return {};
   if (!towers) return std::unexpected(std::move(towers).error());
   // What makes sound or images is not read.
-  spec.text_part = towers->empty() || root.find_value("talker_config") ||
-                   root.find_value("gen_vision_config") || root.find_value("diffusion_head_config");
+  spec.text_part =
+      towers->empty() || root.find_value("talker_config") || root.find_value("gen_vision_config");
   for (ModelSpec& tower : *towers) spec.parts.push_back(std::move(tower));
   return {};
 }

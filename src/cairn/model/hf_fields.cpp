@@ -308,7 +308,7 @@ Result<std::int64_t> even_head_dim(const Fields& f, std::string_view key, std::i
                   .want("a divisor of " + std::to_string(hidden)));
 }
 
-Result<Dims> read_dims(Fields& f, const Dims& nested) {
+Result<Dims> read_outer_dims(Fields& f, const Dims& nested) {
   Dims d;
   CAIRN_TRY(d.hidden, f.integer_nested("hidden_size", nested.hidden, 1, kMaxHidden));
   const auto layers = f.any({"num_hidden_layers", "num_layers"});
@@ -316,8 +316,6 @@ Result<Dims> read_dims(Fields& f, const Dims& nested) {
   CAIRN_TRY(d.heads, f.integer_nested("num_attention_heads", nested.heads, 1, kMaxHeads));
   const std::int64_t kv = f.nested() && nested.kv_heads > 0 ? nested.kv_heads : d.heads;
   CAIRN_TRY(d.kv_heads, f.integer_or("num_key_value_heads", kv, 1, kMaxHeads));
-  CAIRN_TRY(d.intermediate,
-            f.integer_nested("intermediate_size", nested.intermediate, 1, kMaxInner));
   CAIRN_TRY(d.vocabulary, f.integer_nested("vocab_size", nested.vocabulary, 1, kMaxVocabulary));
   CAIRN_TRY(d.max_context,
             f.integer_nested("max_position_embeddings", nested.max_context, 1, kMaxContext));
@@ -326,6 +324,13 @@ Result<Dims> read_dims(Fields& f, const Dims& nested) {
   } else {
     CAIRN_TRY(d.head_dim, even_head_dim(f, "num_attention_heads", d.hidden, d.heads));
   }
+  return d;
+}
+
+Result<Dims> read_dims(Fields& f, const Dims& nested) {
+  CAIRN_TRY(Dims d, read_outer_dims(f, nested));
+  CAIRN_TRY(d.intermediate,
+            f.integer_nested("intermediate_size", nested.intermediate, 1, kMaxInner));
   return d;
 }
 

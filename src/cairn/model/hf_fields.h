@@ -98,6 +98,8 @@ struct Dims {
 /// Reads them under their usual names. `nested` are the defaults of the class,
 /// for a nested part; 0: none.
 Result<Dims> read_dims(Fields& f, const Dims& nested = {});
+/// The same but for intermediate_size, which stays 0.
+Result<Dims> read_outer_dims(Fields& f, const Dims& nested = {});
 
 /// hidden / heads, or an error at `key` where it does not divide.
 Result<std::int64_t> even_head_dim(const Fields& f, std::string_view key, std::int64_t hidden,

@@ -222,22 +222,8 @@ Result<std::vector<std::int64_t>> read_inner(Fields& f, const Dims& d) {
   return list.value_or(std::vector<std::int64_t>(layers, kGemma3n.intermediate));
 }
 
-// Dims with the feed-forward sizes left aside.
-Result<Dims> read_gemma3n_dims(Fields& f) {
-  Dims d;
-  CAIRN_TRY(d.hidden, f.integer_nested("hidden_size", kGemma3n.hidden, 1, kMaxHidden));
-  CAIRN_TRY(d.layers, f.integer_nested("num_hidden_layers", kGemma3n.layers, 1, kMaxLayers));
-  CAIRN_TRY(d.heads, f.integer_nested("num_attention_heads", kGemma3n.heads, 1, kMaxHeads));
-  CAIRN_TRY(d.kv_heads, f.integer_nested("num_key_value_heads", kGemma3n.kv_heads, 1, kMaxHeads));
-  CAIRN_TRY(d.head_dim, f.integer_nested("head_dim", kGemma3n.head_dim, 1, kMaxHeadDim));
-  CAIRN_TRY(d.vocabulary, f.integer_nested("vocab_size", kGemma3n.vocabulary, 1, kMaxVocabulary));
-  CAIRN_TRY(d.max_context,
-            f.integer_nested("max_position_embeddings", kGemma3n.max_context, 1, kMaxContext));
-  return d;
-}
-
 Result<ModelSpec> gemma3n(Fields& f) {
-  CAIRN_TRY(const Dims d, read_gemma3n_dims(f));
+  CAIRN_TRY(const Dims d, read_outer_dims(f, kGemma3n));
   CAIRN_CHECK(f.refuse("attention_bias", "a bias is not covered for this family"));
   Gemma3n m;
   CAIRN_TRY(m.streams, f.integer_or("altup_num_inputs", m.streams, 1, 64));

@@ -60,22 +60,6 @@ Result<std::int64_t> step_rank(Fields& f, std::string_view key, std::int64_t hid
   return f.integer_or(key, (hidden + 15) / 16, 1, kMaxInner);
 }
 
-Result<Dims> read_outer_dims(Fields& f) {
-  Dims d;
-  CAIRN_TRY(d.hidden, f.integer("hidden_size", 1, kMaxHidden));
-  CAIRN_TRY(d.layers, f.integer("num_hidden_layers", 1, kMaxLayers));
-  CAIRN_TRY(d.heads, f.integer("num_attention_heads", 1, kMaxHeads));
-  CAIRN_TRY(d.kv_heads, f.integer_or("num_key_value_heads", d.heads, 1, kMaxHeads));
-  CAIRN_TRY(d.vocabulary, f.integer("vocab_size", 1, kMaxVocabulary));
-  CAIRN_TRY(d.max_context, f.integer("max_position_embeddings", 1, kMaxContext));
-  if (f.has("head_dim")) {
-    CAIRN_TRY(d.head_dim, f.integer("head_dim", 1, kMaxHeadDim));
-  } else {
-    CAIRN_TRY(d.head_dim, even_head_dim(f, "num_attention_heads", d.hidden, d.heads));
-  }
-  return d;
-}
-
 Result<std::optional<std::vector<int>>> layer_names(Fields& f, std::string_view key,
                                                     std::span<const LayerName> kinds) {
   if (!f.has(key)) return std::optional<std::vector<int>>();

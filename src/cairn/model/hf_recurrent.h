@@ -30,9 +30,6 @@ RecurrentSpec selective(std::int64_t inner, std::int64_t state, std::int64_t con
 /// hidden / 16, rounded up, where a file says "auto" (state-spaces/mamba, mamba_simple.py).
 Result<std::int64_t> step_rank(Fields& f, std::string_view key, std::int64_t hidden);
 
-/// The dimensions of a decoder but for intermediate_size.
-Result<Dims> read_outer_dims(Fields& f);
-
 /// A list of names, one a layer, each translated by `kinds`; nothing where the key is
 /// absent. A name that is none of them is an error.
 struct LayerName {

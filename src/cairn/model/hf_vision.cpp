@@ -370,7 +370,7 @@ Result<ModelSpec> read_image_tower(Node vision) {
 std::span<const TowerFamily> image_towers() { return kTowers; }
 
 Result<std::vector<ModelSpec>> read_towers(const TowerInput& in, std::string_view architecture) {
-  for (const auto families : {image_towers(), native_towers(), audio_towers()}) {
+  for (const auto families : {image_towers(), native_towers(), audio_towers(), speech_towers()}) {
     const auto it = std::ranges::find(families, architecture, &TowerFamily::architecture);
     if (it != families.end()) return it->read(in);
   }

@@ -1,4 +1,4 @@
-// The vision and audio towers of multimodal models.
+// The vision and audio towers of multimodal models, and what speaks.
 #pragma once
 
 #include <span>
@@ -36,6 +36,7 @@ struct TowerFamily {
 std::span<const TowerFamily> image_towers();   // on CLIP and SigLIP
 std::span<const TowerFamily> native_towers();  // made for their language models
 std::span<const TowerFamily> audio_towers();   // sound, with or without images
+std::span<const TowerFamily> speech_towers();  // sound in and out
 
 // What the tables share.
 /// The part of a file at a key; unsupported where there is none, as of a file that was

@@ -179,7 +179,7 @@ enum class ModelPart : std::uint8_t {
   language,  // the model itself, or all of it
   encoder,   // of an encoder-decoder: its input is read once (T5, Whisper)
   vision,    // images to tokens of the language model
-  audio,     // sound to tokens of the language model
+  audio,     // sound to tokens of the language model, or back
   mtp,       // drafts tokens (multi-token prediction)
 };
 

@@ -4,27 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "cairn/base/names.h"
 #include "cairn/model/format_name.h"
 #include "cairn/model/gguf_recipe.h"
 #include "cairn/model/weight_format_reader.h"
 
 namespace cairn {
 namespace {
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 // A part is stored in its type only where a group of it has a tensor.
 Result<std::vector<const TensorType*>> bind_checkpoint(const Graph& graph,
