@@ -121,7 +121,7 @@ std::string amount(const std::optional<double>& value, const std::string& curren
 }
 
 std::string_view word_for_metric(std::string_view name) {
-  constexpr std::array<Words, 12> kWords{{
+  constexpr std::array<Words, 15> kWords{{
       {"prefill_tokens_per_s", msg("prefill")},
       {"decode_tokens_per_s", msg("decode, all requests")},
       {"ttft_ms_mean", msg("time to first token")},
@@ -130,6 +130,9 @@ std::string_view word_for_metric(std::string_view name) {
       {"requests_per_s", msg("requests")},
       {"output_tokens_per_s", msg("output")},
       {"total_tokens_per_s", msg("input and output")},
+      {"batch_ms_mean", msg("time of a batch")},
+      {"sequences_per_s", msg("sequences")},
+      {"energy_j_per_sequence", msg("energy per sequence")},
       {"power_w", msg("power of the cards")},
       {"energy_j_per_token", msg("energy per output token")},
       {"weights_gib", msg("weights in all")},

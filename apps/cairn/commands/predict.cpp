@@ -135,18 +135,21 @@ void print(const Prediction& p, const std::vector<Miss>& misses, Context& contex
   const Translator& t = context.tr;
   context.console.out(fmt::format("{} — {}\n", p.model, deployment_line(p, t)));
   const double flight = p.workload.concurrency;
-  context.console.out(
-      t.tr("{} tokens in, {} out, {} in flight", format_count(p.workload.input),
-           format_count(p.workload.output),
-           flight == std::floor(flight) ? format_count(flight) : format_number(flight)) +
-      "\n\n");
+  const bool at_once = p.workload.output <= 0;
+  const std::string requests =
+      flight == std::floor(flight) ? format_count(flight) : format_number(flight);
+  const std::string asked =
+      at_once ? t.tr("{} tokens a sequence, {} sequences a batch", format_count(p.workload.input),
+                     requests)
+              : t.tr("{} tokens in, {} out, {} in flight", format_count(p.workload.input),
+                     format_count(p.workload.output), requests);
+  context.console.out(asked + "\n\n");
   print_memory(p, context);
   if (!p.memory.fits) return;
   print_metrics(p, context);
-  if (p.metric("prefill_tokens_per_s") == nullptr) return;
   context.console.out("\n");
-  print_shares(msg("prefill"), p.prefill, context);
-  print_shares(msg("decode"), p.decode, context);
+  print_shares(at_once ? msg("batch") : msg("prefill"), p.prefill, context);
+  if (!at_once) print_shares(msg("decode"), p.decode, context);
   context.console.out(t.tr("basis: {} ({}); intervals cover 80 %",
                            t.tr(word_for(p.metrics.front().basis.kind)), p.parameters) +
                       "\n");

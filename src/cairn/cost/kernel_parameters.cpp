@@ -87,6 +87,10 @@ Result<std::vector<KernelParameters::TypedPath>> read_paths(Node list) {
     CAIRN_TRY(typed.path.tile_tokens, node.get_number_or("tile_tokens", 128, 1, 4096));
     CAIRN_TRY(typed.path.max_tokens, node.get_number_or("max_tokens", 1e9, 1, 1e9));
     CAIRN_TRY(typed.path.split_k, node.get_number_or("split_k", 1, 1, 64));
+    if (node.find("few_experts_memory")) {
+      CAIRN_TRY(const Prior share, read_prior(node, "few_experts_memory", 1));
+      typed.path.few_experts_memory = share.value;
+    }
     if (node.find("expert_launch_us")) {
       CAIRN_TRY(const Prior each, read_prior(node, "expert_launch_us", 1e-6));
       typed.path.expert_launch = Seconds(each.value);
@@ -120,6 +124,13 @@ Result<KernelParameters> read_parameters(const Layers& layers, Node engine) {
   CAIRN_TRY(const Node recurrence, engine.required("recurrence"));
   CAIRN_TRY(out.recurrence.by_chunks, recurrence.get<bool>("by_chunks"));
   CAIRN_TRY(out.recurrence.efficiency, read_prior(recurrence, "efficiency", 1));
+  CAIRN_TRY(out.masks_chosen, engine.get_or("masks_chosen", false));
+  if (const auto composed = engine.find_value("composed_operators")) {
+    for (std::uint32_t i = 0; i < composed->size(); ++i) {
+      CAIRN_TRY(const auto name, composed->at(i).get<std::string_view>("operator"));
+      CAIRN_TRY(out.kernels_of[std::string(name)], composed->at(i).get_number("kernels", 1, 1000));
+    }
+  }
   CAIRN_TRY(const Node paths, layers.holder("matmul").required("matmul"));
   CAIRN_TRY(out.paths, read_paths(paths));
   CAIRN_TRY(const Node unpack, engine.required("unpack_operations"));
@@ -155,6 +166,11 @@ Result<KernelParameters> scaled(KernelParameters p, Node engine) {
   for (KernelParameters::TypedPath& typed : p.paths) {
     CAIRN_CHECK(scale(typed.path.efficiency, "matmul", true));
   }
+  // A path that names its types is taken before one for the rest.
+  if (const auto own = engine.find_value("matmul")) {
+    CAIRN_TRY(const auto paths, read_paths(*own));
+    p.paths.insert(p.paths.end(), paths.begin(), paths.end());
+  }
   return p;
 }
 
@@ -186,6 +202,11 @@ const MatmulPath* KernelParameters::path(std::string_view type, double tokens) c
 double KernelParameters::unpack(std::string_view type) const {
   const auto it = unpack_operations.find(std::string(type));
   return it != unpack_operations.end() ? it->second : 0;
+}
+
+double KernelParameters::composed_of(std::string_view operation) const {
+  const auto it = kernels_of.find(std::string(operation));
+  return it != kernels_of.end() ? it->second : 1;
 }
 
 Result<CostData> CostData::load(const Image& image) {

@@ -34,7 +34,10 @@ struct MatmulPath {
   double tile_rows = 128;    // macro-tile: output features ...
   double tile_tokens = 128;  // ... by tokens
   double split_k = 1;        // ways a product may be cut along the inner dimension
-  double max_tokens = 1e9;   // larger products take the next path of their type
+  /// Of the memory efficiency, where few tokens choose experts and there is no
+  /// matrix-vector kernel for these: a matrix kernel loads tiles that are mostly padding.
+  double few_experts_memory = 1;
+  double max_tokens = 1e9;  // larger products take the next path of their type
   /// Experts are not grouped into one kernel but run one after the other, each at
   /// this cost; zero where they are grouped.
   Seconds expert_launch{};
@@ -72,6 +75,8 @@ struct KernelParameters {
   double attention_tokens = 64;  // queries at which prefill reaches half its rate
 
   RecurrenceKernel recurrence;
+  /// Sparse attention goes over every entry, with a mask for those that were not chosen.
+  bool masks_chosen = false;
 
   // Matrix products by storage type.
   struct TypedPath {
@@ -81,11 +86,15 @@ struct KernelParameters {
   std::vector<TypedPath> paths;
   /// Vector operations that unpacking one weight costs, by storage type.
   std::unordered_map<std::string, double> unpack_operations;
+  /// Kernels that an operator is composed of where that is more than one, by its name.
+  std::unordered_map<std::string, double> kernels_of;
 
   /// The first path that takes the type by name and so many tokens per matrix, else
   /// the first that takes any type; null if there is none.
   [[nodiscard]] const MatmulPath* path(std::string_view type, double tokens) const;
   [[nodiscard]] double unpack(std::string_view type) const;
+  /// By the name of an operator group, or "compressed_attention".
+  [[nodiscard]] double composed_of(std::string_view operation) const;
 };
 
 /// What of a run's configuration decides which kernels it gets. Unset fields mean

@@ -248,11 +248,18 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
         matrices = expected_experts(static_cast<double>(op.experts),
                                     static_cast<double>(op.experts_per_token), tokens);
         memory_efficiency *= k.expert_memory;
+        const TypeKernels::Path* few = tokens <= k.matvec_tokens ? kernels.path(1) : nullptr;
+        if (few != nullptr) memory_efficiency *= few->path->few_experts_memory;
       }
       work = linear_work(op, *type, kernels, step, d, matrices);
       break;
     }
     case OperatorKind::attention: {
+      if (k.masks_chosen && op.attention.index_topk > 0) {
+        Operator all = op;
+        all.attention.index_topk = 0;
+        return time_operator(all, type, kernels, kv, step, d, resident);
+      }
       work.flops = flops(op, step);
       const double attended =
           attended_positions(op.attention, step.context, step.tokens_per_sequence);
@@ -260,6 +267,8 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
       // prefill, where it comes from cache; new K and V are written once.
       const auto elements = static_cast<double>(kv_elements_per_token(op.attention));
       work.bytes = step.sequences * kv.bytes(attended + step.tokens_per_sequence, elements);
+      // Window and entries are put together first: read, written, and read again.
+      if (k.masks_chosen && op.attention.kind == AttentionKind::compressed) work.bytes *= 3;
       memory_efficiency = k.attention_decode.value;
       // The heads that share a KV head fill a tile of queries together.
       const AttentionSpec& a = op.attention;
@@ -310,7 +319,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
     take_kernel(op, kernels, step, d, matrices, t.memory,
                 unpack > Flops{} ? unpack / kernels.unpack_rate : Seconds{}, t);
   }
-  t.launch += Seconds(k.launch.value);
+  t.launch += Seconds(k.launch.value * kernels.kernels);
   const double busy = smooth_max(t.compute.value(), (t.memory + t.unpack).value());
   t.total = t.launch + Seconds(busy);
   t.limit = Limit::launch;

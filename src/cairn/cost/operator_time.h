@@ -62,6 +62,7 @@ struct TypeKernels {
     const MatmulPath* path = nullptr;
     FlopsPerSecond rate{};  // of a large well-shaped product
   };
+  double kernels = 1;             // that an operator is composed of
   double unpack = 0;              // vector operations a weight ...
   FlopsPerSecond unpack_rate{1};  // ... and how many a second
   std::vector<Path> paths;        // in the order in which they are taken

@@ -190,6 +190,9 @@ StepModel::StepModel(std::shared_ptr<const StepShape> shape, const KvFormat& kv,
     out.reserve(shape_->groups.size());
     for (const OperatorGroup& g : shape_->groups) {
       out.push_back(g.type != nullptr ? TypeKernels::of(on, g.type->name) : TypeKernels{});
+      const bool compressed =
+          g.op.kind == OperatorKind::attention && g.op.attention.kind == AttentionKind::compressed;
+      out.back().kernels = on.kernels.composed_of(compressed ? "compressed_attention" : g.name);
     }
     return out;
   };
@@ -271,12 +274,15 @@ StepTime StepModel::mean(const Step& step, double last) const {
   Step end = step;
   end.context = last;
   const std::vector<OperatorGroup>& groups = shape_->groups;
+  const auto repeats = [&](std::size_t i) {
+    return groups[i].repeats && kernels_[i].kernels == kernels_[i - 1].kernels;
+  };
   for (std::size_t i = 0; i < groups.size(); ++i) {
     Seconds copied{};
     if (last <= step.context || !depends_on_context(groups[i].op.kind)) {
       const OperatorTime t = time_of(i, step, copied);
       add(groups[i], t, copied, 1);
-      for (; i + 1 < groups.size() && groups[i + 1].repeats; ++i) add(groups[i + 1], t, copied, 1);
+      for (; i + 1 < groups.size() && repeats(i + 1); ++i) add(groups[i + 1], t, copied, 1);
       continue;
     }
     const auto at = [&](const Step& state, double weight) {

@@ -285,7 +285,7 @@ Result<const EngineInfo*> one_that_runs(const ModelInput& model, const EngineInf
                                         const Knowledge& knowledge) {
   constexpr std::array<std::string_view, 5> kOthers{"vllm", "sglang", "tensorrt-llm", "llama.cpp",
                                                     "transformers"};
-  if (check_architecture(model, *usual, knowledge)) return usual;
+  if (check_architecture(model, *usual, knowledge) && check_purpose(model, *usual)) return usual;
   for (const std::string_view name : kOthers) {
     CAIRN_TRY(const EngineInfo* other, knowledge.engines.find(name));
     if (!other->offered_on(accelerator)) continue;

@@ -159,16 +159,10 @@ void note_shortage(const Deployment& d, const MemoryDemand& demand, Prediction& 
 
 }  // namespace
 
-Result<Prediction> predict(const Deployment& d, const Workload& workload, const CostTerms& terms,
-                           const Knowledge& knowledge) {
-  if (purpose_of(d.model.graph->spec) != Purpose::text) {
-    return fail(unsupported("cannot say how fast: only models that generate text are timed")
-                    .at(d.model.name)
-                    .in("architecture")
-                    .got(d.model.graph->spec.architecture)
-                    .want("cairn fit, for its memory"));
-  }
-  CAIRN_CHECK(check_positions(d.model, workload.positions()));
+namespace {
+
+// What is told of any deployment.
+Prediction described(const Deployment& d, const Workload& workload, const CostTerms& terms) {
   Prediction p;
   p.model = d.model.name;
   p.money.currency = terms.currency;
@@ -181,24 +175,114 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   p.layout = d.layout;
   p.config = d.config;
   p.workload = workload;
+  p.notes = notes_of(d.model);
+  return p;
+}
+
+// What was learnt about other architectures is carried over to one that is not known.
+Basis basis_of(const Deployment& d) {
+  return {d.model.like.empty() ? BasisKind::physics : BasisKind::transferred, 0};
+}
+
+void note_overload(Prediction& p) {
+  p.notes.push_back(
+      message("overloaded: the deployment cannot serve this rate, so the queue grows "
+              "without bound"));
+  p.workload.rate.reset();
+}
+
+// What is to be known of the hardware and the model at so many positions.
+void note_limits(const Deployment& d, double positions, Prediction& p) {
+  const ModelSpec& spec = d.model.graph->spec;
+  if (spec.max_context > 0 && positions > static_cast<double>(spec.max_context)) {
+    p.notes.push_back(
+        message("the model was made for {} positions, not for {}", spec.max_context, positions));
+  }
+  if (p.announced) p.notes.push_back(message("announced hardware: figures are the vendor's"));
+  if (d.accelerator->devices_per_card > 1) {
+    p.notes.push_back(message("a card of {} is {} devices; figures are of {} devices on {} cards",
+                              d.accelerator->id, d.accelerator->devices_per_card,
+                              d.layout.devices(), d.accelerator->cards(d.layout.devices())));
+  }
+  if (d.layout.tp * d.layout.pp > 1 && d.accelerator->scale_up.topology != Topology::none &&
+      d.layout.tp * d.layout.pp > d.accelerator->scale_up.max_devices) {
+    p.notes.push_back(message("direct links join {} devices; more are timed through PCIe",
+                              d.accelerator->scale_up.max_devices));
+  }
+  if (p.weights_approximate) {
+    p.notes.push_back(message("the format's recipe is not public: a stand-in of about its size"));
+  }
+}
+
+// Positions of an encoder are not the decoder's: that one holds what it writes.
+Workload of_decoder(Workload w, const ModelSpec& spec) {
+  if (purpose_of(spec) == Purpose::rewriting && w.context == 0) {
+    w.context = static_cast<std::int64_t>(w.output) + 1;
+  }
+  return w;
+}
+
+// A batch of sequences that is read at once, each replica having its share: encoders.
+Result<Prediction> predict_batch(const Deployment& d, const Workload& workload,
+                                 const CostTerms& terms, const Knowledge& knowledge) {
+  Prediction p = described(d, workload, terms);
   Workload& w = p.workload;
+  w.output = 0;
+  CAIRN_CHECK(check_positions(d.model, w.positions()));
+  CAIRN_TRY(const RequestTimes times, RequestTimes::build(d, knowledge));
+  p.parameters = times.stages().back().device().kernels.id;
+  const double replicas = std::min<double>(d.layout.dp, w.concurrency);
+  const double batch = std::ceil(w.concurrency / replicas);
+  p.prefill = times.at_once(batch, w.input);
+  const MemoryDemand demand = demand_of(d, w);
+  CAIRN_TRY(p.memory, estimate_memory(demand, *d.engine, *d.accelerator));
+  note_shortage(d, demand, p);
+  const double most = w.concurrency / p.prefill.total.value();
+  if (w.rate && *w.rate > most) note_overload(p);
+  const double rate = w.rate.value_or(most);
+  const double busy = rate / most;
+  Metrics m(basis_of(d));
+  m.exact("weights_gib", in_gib(d.weights.total(*d.model.graph)), "GiB");
+  if (p.memory.fits) {
+    const double sigma = times.sigma(p.prefill, false);
+    m.add("batch_ms_mean", in_ms(p.prefill.total), sigma, "ms");
+    m.add("sequences_per_s", rate, w.rate ? 0 : sigma, "seq/s");
+    m.add("total_tokens_per_s", rate * w.input, w.rate ? 0 : sigma, "tok/s");
+    p.power = power_during(p.prefill, *d.accelerator, knowledge.cost.power());
+    if (p.power) {
+      const double devices = d.layout.devices();
+      const double share = busy * replicas / d.layout.dp;
+      p.power->load = p.power->idle + (p.power->load - p.power->idle) * share;
+      m.add_below("power_w", p.power->load.value() * devices, p.power->sigma, "W",
+                  d.accelerator->board_power.value_or(p.power->load).value() * devices);
+      m.add("energy_j_per_sequence", p.power->load.value() * devices / rate,
+            std::hypot(p.power->sigma, sigma), "J/seq");
+    }
+    CAIRN_TRY(p.money, count_money(d, p.power, 0, terms, knowledge));
+  }
+  p.metrics = m.take();
+  note_limits(d, w.input, p);
+  return p;
+}
+
+}  // namespace
+
+Result<Prediction> predict(const Deployment& d, const Workload& workload, const CostTerms& terms,
+                           const Knowledge& knowledge) {
+  const ModelSpec& spec = d.model.graph->spec;
+  if (purpose_of(spec) == Purpose::features) return predict_batch(d, workload, terms, knowledge);
+  Prediction p = described(d, of_decoder(workload, spec), terms);
+  Workload& w = p.workload;
+  CAIRN_CHECK(check_positions(d.model, w.positions()));
   CAIRN_TRY(ReplicaModel model, ReplicaModel::build(d, w, knowledge));
   p.parameters = model.times().stages().back().device().kernels.id;
   const OperatingPoint point = model.at(d.layout.dp);
-  p.notes = notes_of(d.model);
-  if (point.overloaded) {
-    p.notes.push_back(
-        message("overloaded: the deployment cannot serve this rate, so the queue grows "
-                "without bound"));
-    w.rate.reset();
-  }
+  if (point.overloaded) note_overload(p);
   if (workload.rate) w.concurrency = point.load.present * point.replicas;
   const MemoryDemand demand = demand_of(d, w);
   CAIRN_TRY(p.memory, estimate_memory(demand, *d.engine, *d.accelerator));
   note_shortage(d, demand, p);
-  // What was learnt about other architectures is carried over to one that is not known.
-  const bool known = d.model.like.empty();
-  Metrics metrics({known ? BasisKind::physics : BasisKind::transferred, 0});
+  Metrics metrics(basis_of(d));
   add_memory(metrics, p, d);
   p.prefill = point.load.steady.prefill;
   p.decode = point.load.steady.decode;
@@ -218,26 +302,9 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
     CAIRN_TRY(p.money, count_money(d, p.power, point.output_tokens_per_s, terms, knowledge));
   }
   p.metrics = metrics.take();
-  const ModelSpec& spec = d.model.graph->spec;
-  const auto positions = std::max(static_cast<double>(w.context), w.input + w.output);
-  if (spec.max_context > 0 && positions > static_cast<double>(spec.max_context)) {
-    p.notes.push_back(
-        message("the model was made for {} positions, not for {}", spec.max_context, positions));
-  }
-  if (p.announced) p.notes.push_back(message("announced hardware: figures are the vendor's"));
-  if (d.accelerator->devices_per_card > 1) {
-    p.notes.push_back(message("a card of {} is {} devices; figures are of {} devices on {} cards",
-                              d.accelerator->id, d.accelerator->devices_per_card,
-                              d.layout.devices(), d.accelerator->cards(d.layout.devices())));
-  }
-  if (d.layout.tp * d.layout.pp > 1 && d.accelerator->scale_up.topology != Topology::none &&
-      d.layout.tp * d.layout.pp > d.accelerator->scale_up.max_devices) {
-    p.notes.push_back(message("direct links join {} devices; more are timed through PCIe",
-                              d.accelerator->scale_up.max_devices));
-  }
-  if (p.weights_approximate) {
-    p.notes.push_back(message("the format's recipe is not public: a stand-in of about its size"));
-  }
+  const bool rewrites = purpose_of(spec) == Purpose::rewriting;
+  note_limits(d, std::max(static_cast<double>(w.context), rewrites ? w.output : w.input + w.output),
+              p);
   return p;
 }
 
@@ -262,6 +329,11 @@ Result<std::vector<Explanation>> explain(const Deployment& d, const Workload& w,
     }
   };
   const double batch = std::max(1.0, w.concurrency / d.layout.dp);
+  if (purpose_of(d.model.graph->spec) == Purpose::features) {
+    add("prefill",
+        {.sequences = batch, .tokens_per_sequence = w.input, .context = 0, .output_tokens = batch});
+    return out;
+  }
   add("prefill",
       {.sequences = 1, .tokens_per_sequence = w.input, .context = 0, .output_tokens = 1});
   add("decode", {.sequences = batch,

@@ -93,7 +93,7 @@ struct Prediction {
   std::vector<Metric> metrics;         // empty where it does not fit
   std::optional<PowerEstimate> power;  // of a device, the mean of all
   CostFigures money;
-  StepTime prefill;  // of one prompt
+  StepTime prefill;  // of one prompt; of a batch where a model answers at once (encoders)
   StepTime decode;   // of the mean step
   std::vector<Message> notes;
 
@@ -102,7 +102,9 @@ struct Prediction {
 
 /// Predicts. Requests beyond those that the KV cache and the engine hold at once
 /// wait: they add to the time to the first token, not to the batch. The memory is always filled in;
-/// the metrics only where it fits.
+/// the metrics only where it fits. A model that answers at once (an encoder: vectors, classes)
+/// reads workload.concurrency sequences of workload.input tokens as a batch in each replica's
+/// turn; its output is nothing. One with an encoder reads the input with that.
 Result<Prediction> predict(const Deployment& deployment, const Workload& workload,
                            const CostTerms& terms, const Knowledge& knowledge);
 

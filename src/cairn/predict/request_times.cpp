@@ -26,7 +26,8 @@ std::shared_ptr<const DeviceModel> device_model(const Deployment& d, KernelParam
   out.accelerator = d.accelerator;
   out.kernels = std::move(kernels);
   // llama.cpp keeps activations in 32 bits between operators, vLLM in 16.
-  out.activation_bytes = d.engine->family == EngineFamily::llama_cpp ? 4 : 2;
+  const bool wide = d.engine->family == EngineFamily::llama_cpp || d.weights.format == "fp32";
+  out.activation_bytes = wide ? 4 : 2;
   return std::make_shared<const DeviceModel>(std::move(out));
 }
 
@@ -63,6 +64,8 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
   out.chunk_ = static_cast<double>(llama ? std::min(d.config.ubatch, d.config.batch)
                                          : d.config.max_batched_tokens);
   out.micro_batches_ = !llama && d.engine->family != EngineFamily::transformers;
+  out.whole_batch_ = d.engine->family == EngineFamily::transformers;
+  out.add_encoder(d, device);
   if (is_placed(d)) {
     CAIRN_CHECK(out.add_placed(d, knowledge, device, links));
     return out;
@@ -81,6 +84,34 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
     out.stages_.emplace_back(shapes[i], d.kv, device, links);
   }
   return out;
+}
+
+void RequestTimes::add_encoder(const Deployment& d,
+                               const std::shared_ptr<const DeviceModel>& device) {
+  const Graph& decoder = *d.model.graph;
+  for (std::size_t i = 0; i < decoder.parts.size(); ++i) {
+    const Graph& part = decoder.parts[i];
+    if (part.spec.part != ModelPart::encoder) continue;
+    Share whole;
+    whole.last_layer = static_cast<std::int32_t>(part.spec.layers.size());
+    StepShape shape = StepShape::of(part, d.weights.parts[i], {}, whole);
+    // Keys and values of what was read are the decoder's matrices, applied once.
+    for (std::size_t t = 0; t < decoder.tensors.size(); ++t) {
+      const Tensor& tensor = decoder.tensors[t];
+      if (tensor.role != TensorRole::cross_attn_k && tensor.role != TensorRole::cross_attn_v) {
+        continue;
+      }
+      shape.add({.kind = OperatorKind::linear, .input = tensor.columns, .output = tensor.rows},
+                &tensor, d.weights.types[t]);
+    }
+    // Sound comes in windows of one length; text is as long as it is.
+    const bool text = std::ranges::none_of(
+        part.tensors, [](const Tensor& t) { return t.role == TensorRole::patch_embedding; });
+    encoder_positions_ = text ? 0 : static_cast<double>(part.spec.positions);
+    encoder_.emplace(std::make_shared<const StepShape>(std::move(shape)), d.kv, device,
+                     CollectiveModel());
+    return;
+  }
 }
 
 Result<void> RequestTimes::add_placed(const Deployment& d, const Knowledge& knowledge,
@@ -108,6 +139,35 @@ Result<void> RequestTimes::add_placed(const Deployment& d, const Knowledge& know
 }
 
 StepTime RequestTimes::prefill(double tokens, double context) const {
+  if (!encoder_) return chunks(tokens, context);
+  StepTime out =
+      encoder_->time({.sequences = 1,
+                      .tokens_per_sequence = encoder_positions_ > 0 ? encoder_positions_ : tokens,
+                      .context = 0,
+                      .output_tokens = 0});
+  out += chunks(1, 0);
+  return out;
+}
+
+StepTime RequestTimes::at_once(double sequences, double tokens) const {
+  const double most = whole_batch_ ? sequences : std::max(1.0, std::floor(chunk_ / tokens));
+  const auto step = [&](double n) {
+    StepTime sum;
+    for (const auto& [stage, count] : distinct_) {
+      const StepTime t = stages_[stage].time(
+          {.sequences = n, .tokens_per_sequence = tokens, .context = 0, .output_tokens = n});
+      sum += count > 1 ? scaled(t, count) : t;
+    }
+    return sum;
+  };
+  const double full = std::floor(sequences / most);
+  const double rest = sequences - full * most;
+  StepTime out = full > 0 ? scaled(step(most), full) : StepTime{};
+  if (rest > 0) out += step(rest);
+  return out;
+}
+
+StepTime RequestTimes::chunks(double tokens, double context) const {
   const double chunks = std::ceil(tokens / chunk_);
   const double full = std::floor(tokens / chunk_);
   const double rest = tokens - full * chunk_;
@@ -148,6 +208,8 @@ StepTime RequestTimes::decode_step(double batch, double context) const {
 
 StepTime RequestTimes::decode_mean(double batch, double context, double tokens) const {
   StepTime out;
+  // What a decoder reads of an encoder is not in its own cache.
+  if (encoder_) context = 1;
   // Pipeline stages work on as many micro-batches as there are stages, if the
   // batch can be cut so; a token still passes through all of them.
   const double stages = pipelined_ ? static_cast<double>(stages_.size()) : 1;

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -38,8 +39,13 @@ class RequestTimes {
                                     ShapeCache* cache = nullptr);
 
   /// Processing `tokens` prompt tokens on `context` cached ones, alone: chunks of
-  /// the engine's ubatch or step budget, pipelined over stages.
+  /// the engine's ubatch or step budget, pipelined over stages. Of a model with an encoder:
+  /// that over the prompt (or what it always reads), the keys and values of the decoder's
+  /// attention to it, and the decoder's first token.
   [[nodiscard]] StepTime prefill(double tokens, double context = 0) const;
+  /// `sequences` of `tokens` each, read at once for what comes out at their end: encoders.
+  /// In as many steps as the engine's limit of tokens a step makes of them.
+  [[nodiscard]] StepTime at_once(double sequences, double tokens) const;
   /// One decode step of `batch` sequences at a mean context.
   [[nodiscard]] StepTime decode_step(double batch, double context) const;
   /// Mean decode step while each sequence grows from `context` by `tokens`.
@@ -78,6 +84,8 @@ class RequestTimes {
   [[nodiscard]] double sigma(const StepTime& step, bool decode) const;
 
  private:
+  void add_encoder(const Deployment& deployment, const std::shared_ptr<const DeviceModel>& device);
+  [[nodiscard]] StepTime chunks(double tokens, double context) const;
   Result<void> add_placed(const Deployment& deployment, const Knowledge& knowledge,
                           const std::shared_ptr<const DeviceModel>& device,
                           const CollectiveModel& links);
@@ -86,9 +94,12 @@ class RequestTimes {
   /// Stages that are not like one before them, and how many are like each.
   std::vector<std::pair<std::size_t, double>> distinct_;
   double chunk_ = 512;
-  bool micro_batches_ = false;  // steps of several batches pass the stages at once
-  bool pipelined_ = true;       // chunks of a prompt follow one another through the stages
-  double host_sigma_ = 0;       // of the logarithm of the time of work from host memory
+  bool whole_batch_ = false;  // a batch of sequences is one step, whatever it holds
+  std::optional<StepModel> encoder_;
+  double encoder_positions_ = 0;  // that it always reads; 0: the prompt
+  bool micro_batches_ = false;    // steps of several batches pass the stages at once
+  bool pipelined_ = true;         // chunks of a prompt follow one another through the stages
+  double host_sigma_ = 0;         // of the logarithm of the time of work from host memory
   Uncertainty uncertainty_;
 };
 
