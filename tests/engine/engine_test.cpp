@@ -256,6 +256,35 @@ TEST(EngineModels, OlderReleasesRanWhatTheNewestDropped) {
   EXPECT_TRUE(engine("vllm@0.23.0").runs_model("QWenLMHeadModel"));
 }
 
+// Gemma 3 came with b4875 (https://github.com/ggml-org/llama.cpp/issues/12345), GLM-4.5 with
+// b6085 (https://github.com/oobabooga/textgen/issues/7177), Qwen3-Next with b7186
+// (https://github.com/ollama/ollama/issues/12349).
+TEST(EngineModels, OlderReleasesOfLlamaCppRunWhatTheyHadLearnt) {
+  EXPECT_FALSE(engine("llama.cpp@b4874").runs_model("Gemma3ForCausalLM"));
+  EXPECT_TRUE(engine("llama.cpp@b4875").runs_model("Gemma3ForCausalLM"));
+  EXPECT_TRUE(engine("llama.cpp-vulkan@b9999").runs_model("Gemma3ForCausalLM"));
+  EXPECT_EQ(engine("llama.cpp@b6084").answer_for("Glm4MoeForCausalLM"), RunsModel::no);
+  EXPECT_EQ(engine("llama.cpp@b6085").answer_for("Glm4MoeForCausalLM"), RunsModel::yes);
+  EXPECT_EQ(engine("llama.cpp-vulkan@7185").answer_for("Qwen3NextForCausalLM"), RunsModel::no);
+  EXPECT_EQ(engine("llama.cpp@b4000").answer_for("LlamaForCausalLM"), RunsModel::yes);
+  EXPECT_EQ(engine("llama.cpp@b1000").answer_for("LlamaForCausalLM"), RunsModel::unknown);
+}
+
+// Qwen3 was proposed on 2025-04-08, after b4875, and run by b5921: between the two it is
+// not known which release was the first. Of other classes nothing is known but that the
+// newest release has them.
+TEST(EngineModels, BetweenAbsentAndPresentNothingIsSaid) {
+  EXPECT_EQ(engine("llama.cpp@b4000").answer_for("Qwen3ForCausalLM"), RunsModel::no);
+  EXPECT_EQ(engine("llama.cpp@b5200").answer_for("Qwen3ForCausalLM"), RunsModel::unknown);
+  EXPECT_EQ(engine("llama.cpp@b5921").answer_for("Qwen3ForCausalLM"), RunsModel::yes);
+  EXPECT_EQ(engine("llama.cpp@b4000").answer_for("AfmoeForCausalLM"), RunsModel::unknown);
+  EXPECT_EQ(engine("llama.cpp").answer_for("AfmoeForCausalLM"), RunsModel::yes);
+  const auto checked = engine("llama.cpp@b5200").check_model("Qwen3ForCausalLM");
+  ASSERT_FALSE(checked);
+  EXPECT_NE(checked.error().message.find("not known"), std::string::npos);
+  EXPECT_NE(checked.error().expected.find("llama.cpp@5921"), std::string::npos);
+}
+
 TEST(EngineModels, ARefusalNamesTheList) {
   const auto checked = engine("llama.cpp").check_model("MllamaForConditionalGeneration");
   ASSERT_FALSE(checked);

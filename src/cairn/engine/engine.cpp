@@ -16,11 +16,33 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
   return std::ranges::find(list, text) != list.end();
 }
 
-// What a release that is no older than `from` runs; none: the newest.
+// What releases from `from` on run, up to the next change; none: the newest.
 void settle_models(EngineInfo& engine, const std::vector<std::int64_t>* from) {
+  const bool dated = std::ranges::any_of(engine.models, &ModelSupport::dated);
   for (ModelSupport& m : engine.models) {
-    m.runs = m.until.empty() || (from != nullptr && engine::release_numbers(m.until) >= *from);
+    m.runs = RunsModel::yes;
+    if (!m.until.empty()) {
+      const bool still = from != nullptr && engine::release_numbers(m.until) >= *from;
+      m.runs = still ? RunsModel::yes : RunsModel::no;
+    } else if (from != nullptr && dated) {
+      const bool late = !m.present.empty() && *from >= engine::release_numbers(m.present);
+      const bool early = !m.absent.empty() && *from <= engine::release_numbers(m.absent);
+      m.runs = late ? RunsModel::yes : (early ? RunsModel::no : RunsModel::unknown);
+    }
   }
+}
+
+// Where what is known of an engine's models changes: right after they were absent, and
+// with the first release that is known to have them.
+std::vector<std::vector<std::int64_t>> changes_of(const std::vector<ModelSupport>& models) {
+  std::vector<std::vector<std::int64_t>> out;
+  for (const ModelSupport& m : models) {
+    if (!m.present.empty()) out.push_back(engine::release_numbers(m.present));
+    if (m.absent.empty()) continue;
+    out.push_back(engine::release_numbers(m.absent));
+    if (!out.back().empty()) ++out.back().back();
+  }
+  return out;
 }
 
 }  // namespace
@@ -48,20 +70,40 @@ bool EngineInfo::runs_format(std::string_view format, const DeviceKind& device) 
          });
 }
 
-bool EngineInfo::runs_model(std::string_view model_class) const {
-  return models.empty() || std::ranges::any_of(models, [&](const ModelSupport& m) {
-           return m.runs && contains(m.names, model_class);
-         });
+RunsModel EngineInfo::answer_for(std::string_view model_class) const {
+  if (models.empty()) return RunsModel::yes;
+  const ModelSupport* found = nullptr;
+  for (const ModelSupport& m : models) {
+    if (!contains(*m.names, model_class)) continue;
+    // An entry that says when the class came counts more than the list of the newest.
+    if (found == nullptr || m.dated()) found = &m;
+    if (!found->dated() && m.runs == RunsModel::yes) found = &m;
+  }
+  return found == nullptr ? RunsModel::no : found->runs;
 }
 
 Result<void> EngineInfo::check_model(std::string_view model_class) const {
-  if (runs_model(model_class)) return {};
-  const auto dropped = std::ranges::find_if(
-      models, [&](const ModelSupport& m) { return contains(m.names, model_class); });
-  const ModelSupport& list = dropped == models.end() ? models.front() : *dropped;
-  std::string wanted = fmt::format("one of the list at {} ({})", list.url, list.date);
-  if (dropped != models.end()) {
-    wanted = fmt::format("{}@{} or older, by {} ({})", id, list.until, list.url, list.date);
+  const RunsModel answer = answer_for(model_class);
+  if (answer == RunsModel::yes) return {};
+  const auto listed = [&](const ModelSupport& m) { return contains(*m.names, model_class); };
+  auto of = std::ranges::find_if(
+      models, [&](const ModelSupport& m) { return listed(m) && (m.dated() || !m.until.empty()); });
+  if (of == models.end()) of = std::ranges::find_if(models, listed);
+  if (of == models.end()) of = models.begin();
+  std::string wanted = fmt::format("one of the list at {} ({})", of->url, of->date);
+  if (answer == RunsModel::unknown) {
+    if (!of->present.empty()) {
+      wanted = fmt::format("{}@{} or newer, by {} ({})", id, of->present, of->url, of->date);
+    }
+    return fail(unsupported("it is not known whether this release runs models of this architecture")
+                    .in(id)
+                    .got(model_class)
+                    .want(std::move(wanted)));
+  }
+  if (!of->until.empty()) {
+    wanted = fmt::format("{}@{} or older, by {} ({})", id, of->until, of->url, of->date);
+  } else if (of->dated() && listed(*of)) {
+    wanted = fmt::format("a release after {}@{}, by {} ({})", id, of->absent, of->url, of->date);
   }
   return fail(unsupported("the engine does not run models of this architecture")
                   .in(id)
@@ -101,31 +143,46 @@ EngineConfig EngineInfo::reference_on(Bytes device_memory, std::string_view acce
   return out;
 }
 
+// What `versions` says, and further ranges of releases where what they run changes.
+Result<std::vector<EngineCatalogue::Older>> EngineCatalogue::older_of(Node record,
+                                                                      const EngineInfo& newest) {
+  std::vector<Older> older;
+  engine::Layers layers(record);
+  const auto versions = record.find_value("versions");
+  for (std::uint32_t i = 0; versions && i < versions->size(); ++i) {
+    const Node entry = versions->at(i);
+    CAIRN_TRY(const std::string_view below, entry.get<std::string_view>("below"));
+    layers = layers.with(entry);
+    CAIRN_TRY(EngineInfo release, engine::read_engine(record, layers));
+    Older of{engine::release_numbers(below), std::move(release)};
+    if (of.below.empty() || (!older.empty() && of.below >= older.back().below)) {
+      return fail(entry.error("not a release").want("numbers, each entry older than the last"));
+    }
+    of.engine.models = newest.models;
+    older.push_back(std::move(of));
+  }
+  for (std::vector<std::int64_t>& below : changes_of(newest.models)) {
+    const auto at = std::ranges::lower_bound(older, below, std::ranges::greater{}, &Older::below);
+    if (at != older.end() && at->below == below) continue;
+    EngineInfo release = at == older.begin() ? newest : std::prev(at)->engine;
+    older.insert(at, Older{std::move(below), std::move(release)});
+  }
+  const std::vector<std::int64_t> first;  // releases of the last entry have no lower end
+  for (std::size_t i = 0; i < older.size(); ++i) {
+    settle_models(older[i].engine, i + 1 < older.size() ? &older[i + 1].below : &first);
+  }
+  return older;
+}
+
 Result<EngineCatalogue> EngineCatalogue::load(const Image& image) {
   EngineCatalogue out;
   out.image_ = image;
   for (const std::string_view name : image.names("engines/")) {
     CAIRN_TRY(const Node record, image.root(name));
-    engine::Layers layers(record);
-    CAIRN_TRY(EngineInfo newest, engine::read_engine(record, layers));
-    std::vector<Older> older;
-    const auto versions = record.find_value("versions");
-    for (std::uint32_t i = 0; versions && i < versions->size(); ++i) {
-      const Node entry = versions->at(i);
-      CAIRN_TRY(const std::string_view below, entry.get<std::string_view>("below"));
-      layers = layers.with(entry);
-      CAIRN_TRY(EngineInfo release, engine::read_engine(record, layers));
-      Older of{engine::release_numbers(below), std::move(release)};
-      if (of.below.empty() || (!older.empty() && of.below >= older.back().below)) {
-        return fail(entry.error("not a release").want("numbers, each entry older than the last"));
-      }
-      older.push_back(std::move(of));
-    }
+    CAIRN_TRY(EngineInfo newest, engine::read_engine(record, engine::Layers(record)));
+    CAIRN_TRY(newest.models, engine::read_models(record));
+    CAIRN_TRY(std::vector<Older> older, older_of(record, newest));
     settle_models(newest, nullptr);
-    const std::vector<std::int64_t> first;  // releases of the last entry have no lower end
-    for (std::size_t i = 0; i < older.size(); ++i) {
-      settle_models(older[i].engine, i + 1 < older.size() ? &older[i + 1].below : &first);
-    }
     out.engines_.push_back(std::move(newest));
     out.older_.push_back(std::move(older));
     out.records_.push_back(record);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -125,13 +126,22 @@ struct FormatSupport {
   std::vector<std::string> on;  // vendors, chip generations, targets
 };
 
+/// Whether a release runs models of an architecture.
+enum class RunsModel : std::uint8_t { yes, no, unknown };
+
 /// Architectures of models, as a list that the engine keeps of them has it.
 struct ModelSupport {
-  std::vector<std::string> names;  // classes of a configuration: "LlamaForCausalLM"
-  std::string until;               // the last release that ran them; empty: the newest
-  bool runs = true;                // whether the release at hand does
-  std::string url;                 // of the list
-  std::string date;                // when it was read
+  /// Classes of a configuration: "LlamaForCausalLM". Releases share the list.
+  std::shared_ptr<const std::vector<std::string>> names;
+  std::string until;                // the last release that ran them; empty: the newest
+  std::string absent;               // the newest release known not to run them yet; or empty
+  std::string present;              // the oldest release known to run them; or empty
+  RunsModel runs = RunsModel::yes;  // whether the release at hand does
+  std::string url;                  // of the list
+  std::string date;                 // when it was read
+
+  /// Whether it says when the engine learnt them.
+  [[nodiscard]] bool dated() const { return !absent.empty() || !present.empty(); }
 };
 
 /// Parameters of the memory model; which of them count depends on the family.
@@ -192,8 +202,12 @@ struct EngineInfo {
   /// Whether it runs weights of this checkpoint format on devices of this kind.
   [[nodiscard]] bool runs_format(std::string_view format, const DeviceKind& device) const;
   /// Whether it runs models of this architecture, a class as configurations name it.
-  [[nodiscard]] bool runs_model(std::string_view model_class) const;
-  /// An error that names the list the architecture is missing from, unless it runs it.
+  [[nodiscard]] RunsModel answer_for(std::string_view model_class) const;
+  [[nodiscard]] bool runs_model(std::string_view model_class) const {
+    return answer_for(model_class) == RunsModel::yes;
+  }
+  /// An error that names the list the architecture is missing from, or says that it is
+  /// not known for this release, unless it runs it.
   [[nodiscard]] Result<void> check_model(std::string_view model_class) const;
   [[nodiscard]] bool supports_kv(std::string_view kv_format) const;
   /// The overheads on devices of this vendor and architecture; none if unlisted.
@@ -223,6 +237,7 @@ class EngineCatalogue {
     std::vector<std::int64_t> below;
     EngineInfo engine;
   };
+  static Result<std::vector<Older>> older_of(Node record, const EngineInfo& newest);
   std::vector<EngineInfo> engines_;
   std::vector<std::vector<Older>> older_;  // of each engine, newest first
   std::vector<Node> records_;

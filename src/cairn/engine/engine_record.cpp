@@ -177,25 +177,6 @@ Result<std::vector<FormatSupport>> read_formats(const Layers& layers) {
   return out;
 }
 
-Result<std::vector<ModelSupport>> read_models(Node record) {
-  std::vector<ModelSupport> out;
-  const auto list = record.find_value("models");
-  if (!list) return out;
-  CAIRN_TRY(const Node sources, record.required("sources"));
-  for (std::uint32_t i = 0; i < list->size(); ++i) {
-    const Node node = list->at(i);
-    ModelSupport m;
-    CAIRN_TRY(m.names, node.get_strings("names"));
-    CAIRN_TRY(m.until, node.get_or<std::string_view>("until", ""));
-    CAIRN_TRY(const std::string_view key, node.get<std::string_view>("source"));
-    CAIRN_TRY(const Node source, sources.required(key));
-    CAIRN_TRY(m.url, source.get<std::string_view>("url"));
-    CAIRN_TRY(m.date, source.get<std::string_view>("date"));
-    out.push_back(std::move(m));
-  }
-  return out;
-}
-
 Result<MemoryModel> read_memory_model(const Layers& memory) {
   MemoryModel out;
   constexpr double kMost = 1e6;
@@ -283,13 +264,34 @@ Result<EngineInfo> read_engine(Node record, const Layers& layers) {
   CAIRN_TRY(out.format_kinds, strings(layers, "format_kinds"));
   CAIRN_TRY(out.formats, read_formats(layers));
   CAIRN_TRY(out.kv_formats, strings(layers, "kv_formats"));
-  CAIRN_TRY(out.models, read_models(record));
   CAIRN_TRY(out.reference, read_reference(layers));
   CAIRN_TRY(out.device_defaults, read_device_defaults(layers));
   CAIRN_TRY(out.overheads, read_overheads(layers));
   CAIRN_TRY(const Layers memory, layers.within("memory"));
   CAIRN_TRY(out.memory, read_memory_model(memory));
   CAIRN_TRY(out.memory_sigma, number_of(memory, "sigma", 1));
+  return out;
+}
+
+Result<std::vector<ModelSupport>> read_models(Node record) {
+  std::vector<ModelSupport> out;
+  const auto list = record.find_value("models");
+  if (!list) return out;
+  CAIRN_TRY(const Node sources, record.required("sources"));
+  for (std::uint32_t i = 0; i < list->size(); ++i) {
+    const Node node = list->at(i);
+    ModelSupport m;
+    CAIRN_TRY(auto names, node.get_strings("names"));
+    m.names = std::make_shared<const std::vector<std::string>>(std::move(names));
+    CAIRN_TRY(m.until, node.get_or<std::string_view>("until", ""));
+    CAIRN_TRY(m.absent, node.get_or<std::string_view>("absent", ""));
+    CAIRN_TRY(m.present, node.get_or<std::string_view>("present", ""));
+    CAIRN_TRY(const std::string_view key, node.get<std::string_view>("source"));
+    CAIRN_TRY(const Node source, sources.required(key));
+    CAIRN_TRY(m.url, source.get<std::string_view>("url"));
+    CAIRN_TRY(m.date, source.get<std::string_view>("date"));
+    out.push_back(std::move(m));
+  }
   return out;
 }
 

@@ -24,8 +24,11 @@ class Layers {
   std::vector<Node> nodes_;  // the record first
 };
 
-/// The engine as these layers describe it.
+/// The engine as these layers describe it, without the models that it runs.
 Result<EngineInfo> read_engine(Node record, const Layers& layers);
+
+/// The models that it runs, for the newest release.
+Result<std::vector<ModelSupport>> read_models(Node record);
 
 /// The numbers of a release: {0, 6, 4} of "0.6.4" and of "v0.6.4.post1"; empty if it
 /// does not begin with a number.
