@@ -167,7 +167,7 @@ void add_quantised(std::vector<Seed>& out) {
 void add_hybrids(std::vector<Seed>& out) {
   const std::string tokenizer = R"({"vae_dim":2,"encoder_n_filters":1,"encoder_depths":)"
                                 R"("1-1-1-1-1-1-1","encoder_ratios":[2,2,2,2,2,2]})";
-  const std::array<std::array<std::string, 3>, 6> hybrids = {{
+  const std::array<std::array<std::string, 3>, 5> hybrids = {{
       {"zamba2", "Zamba2ForCausalLM",
        R"(,"layers_block_type":["mamba","hybrid"],"n_mamba_heads":2,"adapter_rank":2,)"
        R"("num_mem_blocks":1,"use_shared_attention_adapter":true)"},
@@ -176,7 +176,6 @@ void add_hybrids(std::vector<Seed>& out) {
       {"hymba", "HymbaForCausalLM",
        R"(,"global_attn_idx":[0],"sliding_window":4,"kv_reuse_group":[[0,1]],)"
        R"("num_memory_tokens":2,"mamba_dt_rank":2)"},
-      {"rwkv4", "RwkvForCausalLM", R"(,"model_type":"rwkv","attention_hidden_size":8)"},
       {"lfm2", "Lfm2ForCausalLM", R"(,"full_attn_idxs":[1],"conv_L_cache":3)"},
       {"bamba", "BambaForCausalLM",
        R"(,"attn_layer_indices":[1],"mamba_n_heads":2,"mamba_d_state":2,"mamba_d_conv":4)"},
@@ -184,6 +183,9 @@ void add_hybrids(std::vector<Seed>& out) {
   for (const auto& [name, architecture, more] : hybrids) {
     out.push_back({"config_json", name, config(architecture, more)});
   }
+  out.push_back({"config_json", "rwkv4",
+                 R"({"architectures":["RwkvForCausalLM"],"model_type":"rwkv","hidden_size":8,)"
+                 R"("num_hidden_layers":2,"vocab_size":4,"attention_hidden_size":8})"});
   out.push_back({"config_json", "vibevoice",
                  R"({"architectures":["VibeVoiceForConditionalGeneration"],"decoder_config":)" +
                      config("Qwen2ForCausalLM", "") + R"(,"acoustic_tokenizer_config":)" +
