@@ -31,6 +31,8 @@ class Table {
 
   [[nodiscard]] const std::vector<std::string_view>& columns() const { return columns_; }
   [[nodiscard]] std::uint32_t rows() const { return root_.size() - 1; }
+  /// The file, and the line of the header.
+  [[nodiscard]] std::string where() const { return root_.where(); }
   [[nodiscard]] Row row(std::uint32_t i) const;
   /// The index of a column, or an error that names the file.
   [[nodiscard]] Result<std::uint32_t> column(std::string_view name) const;

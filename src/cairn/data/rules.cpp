@@ -16,8 +16,6 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kIndex = "schema/index.yaml";
-
 struct Reference {
   std::string field;
   std::string documents;
@@ -96,8 +94,8 @@ class DataChecker {
  public:
   explicit DataChecker(const Image& image) : image_(image) {}
 
-  Result<DataReport> run() {
-    CAIRN_TRY(const Node index, image_.root(kIndex));
+  Result<DataReport> run(std::string_view index_name) {
+    CAIRN_TRY(const Node index, image_.root(index_name));
     CAIRN_TRY(const Node schemas, index.required("schemas"));
     for (std::uint32_t i = 0; i < schemas.size(); ++i) {
       CAIRN_TRY(Entry entry, read_entry(schemas.at(i), image_));
@@ -240,6 +238,8 @@ bool matches_pattern(std::string_view name, std::string_view pattern) {
   return false;
 }
 
-Result<DataReport> check_data(const Image& image) { return DataChecker(image).run(); }
+Result<DataReport> check_data(const Image& image, std::string_view index) {
+  return DataChecker(image).run(index);
+}
 
 }  // namespace cairn

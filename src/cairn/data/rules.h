@@ -1,7 +1,7 @@
 // The rules that the whole data image obeys, beyond what one schema can say.
 //
-// schema/index.yaml lists which schema serves which documents, and what holds
-// between documents:
+// An index (schema/index.yaml; of the evidence schema/evidence/index.yaml) lists which
+// schema serves which documents, and what holds between documents:
 //   schemas:
 //   - documents: hardware/accelerators/*.yaml   # * stands for any characters but /
 //     schema: schema/accelerator.yaml
@@ -17,6 +17,7 @@
 // more of its keys, and every one of these has the fields url and date.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "cairn/data/image.h"
@@ -28,9 +29,13 @@ struct DataReport {
   std::vector<Error> errors;
 };
 
+/// The indices of the two images that the build makes.
+constexpr std::string_view kFactsIndex = "schema/index.yaml";
+constexpr std::string_view kEvidenceIndex = "schema/evidence/index.yaml";
+
 /// Checks every document of an image. Fails only where the index itself cannot
 /// be read.
-Result<DataReport> check_data(const Image& image);
+Result<DataReport> check_data(const Image& image, std::string_view index = kFactsIndex);
 
 /// True if `name` matches `pattern`, in which * stands for any run of
 /// characters without a slash.
