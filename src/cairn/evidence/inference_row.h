@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cairn {
 
@@ -16,6 +17,8 @@ struct EvidenceSource {
   std::string url;
   std::string date;  // YYYY-MM-DD or shorter; empty where it is unknown
   SourceKind kind = SourceKind::community;
+  /// The page can be named; else its figures are second-hand.
+  bool confirmed = true;
   /// What shares machine, build, habits and mistakes: a repository, one thread of it, an
   /// MLPerf submitter in a round, or a site. Cross-validation leaves whole campaigns out.
   std::string campaign;
@@ -60,6 +63,7 @@ struct EngineSettings {
   std::optional<double> depth;  // positions in the cache before the measured tokens
   std::optional<double> ubatch;
   std::optional<double> n_batch;
+  std::optional<double> context;  // positions allocated
   std::optional<double> gpu_layers;
   std::optional<double> cpu_moe_layers;
   std::optional<std::int64_t> build;  // number of the release
@@ -68,6 +72,9 @@ struct EngineSettings {
   std::optional<bool> rocwmma;
   std::string matrix_cores;  // as the Vulkan backend prints it
   std::string split_mode;
+  /// Row of a pull request's table "before" or "after" its change, or of a "fork".
+  std::string patch;
+  std::optional<double> threads;  // of the processor
   // Servers
   std::optional<double> max_num_seqs;
   std::optional<double> max_num_batched_tokens;
@@ -78,13 +85,16 @@ struct EngineSettings {
   std::optional<bool> prefix_caching;
   std::optional<bool> enforce_eager;
   std::optional<bool> aiter;
-  std::optional<bool> kv_offload;
   std::optional<bool> dp_attention;
   std::optional<double> cache_hit_rate;  // of prompt tokens, 0 to 1
   std::string attention_backend;
-  std::string plugin;         // "atom": the engine's steps are those of the plugin
-  std::string speculative;    // method and length of drafts; empty: none stated
-  std::string disaggregated;  // "1P2D"
+  std::string plugin;  // "atom": the engine's steps are those of the plugin
+  /// Method and length of drafts; "none": the page says so; "stated": without details;
+  /// empty: nothing is said.
+  std::string speculative;
+  std::optional<double> accept_length;  // mean tokens that a step of speculation accepts
+  std::string disaggregated;            // "1P2D"
+  std::string kv_offload;  // where the KV cache overflows to: "lmcache", "none"; empty: not said
   // Device
   std::optional<double> power_cap_w;  // of one device
 };
@@ -92,38 +102,57 @@ struct EngineSettings {
 struct InferenceRow {
   std::string id;
   const EvidenceSource* source = nullptr;
-  std::string gpu;          // of the catalogue; empty where `gpu_printed` is in none
-  std::string gpu_printed;  // as it was collected
-  std::optional<double> devices;  // that the figure is of
+  std::string gpu;  // of the catalogue; empty where `gpu_printed` is in none
+  /// The cards it may be, ids of the catalogue, where the name leaves that open.
+  std::vector<std::string> gpu_candidates;
+  std::string gpu_printed;        // as it was collected
+  std::optional<double> devices;  // cards that the figure is of
+  std::optional<double> dies;     // that software sees, where a card has two
   /// Devices of the whole deployment where the figure is of a part of it.
   std::optional<double> deployment_devices;
   std::optional<double> nodes;
   std::string model;  // by which the model is read; empty where it was not established
   std::string model_printed;
   std::string weights;  // name of a weight format as it was collected
+  /// The weight format of the catalogue that `weights` is; empty where there is none.
+  std::string format;
   std::string kv;
   std::string engine;  // of the catalogue where it is one; else as collected
+  std::string engine_printed;
   std::string engine_version;
   std::string stack;  // "rocm-6.4.1"
+  std::string os;
+  std::string cpu;
+  std::string tool;  // that measured, where it is not the scenario's own
   std::string metric;
   double value = 0;
   std::string unit;
   RequestLengths lengths;
   std::optional<double> batch;  // sequences at once, or the most requests in flight
   std::optional<double> prompts;
-  std::optional<double> rate;  // requests per second that arrive
+  std::optional<double> rate;  // requests per second that arrive; infinite: all at once
   std::optional<double> tp;
   std::optional<double> pp;
   std::optional<double> dp;
   std::optional<double> ep;
   std::optional<Scenario> scenario;
+  /// Limits on the 99th percentile that a benchmark sets.
+  std::optional<double> ttft_limit_ms;
+  std::optional<double> tpot_limit_ms;
+  std::optional<double> latency_limit_ms;
+  std::string benchmark;  // of MLPerf: "llama2-70b-99.9"
+  std::string round;      // "v5.1"
+  std::string division;   // "closed", "open"
+  std::string submitter;
+  std::string system;
   EngineSettings settings;
-  std::optional<double> file_gib;        // of the weights, as a tool prints it
-  std::optional<double> parameters_b;    // billions, as a tool prints it
+  std::optional<double> file_gib;         // of the weights, as a tool prints it
+  std::optional<double> parameters_b;     // billions, as a tool prints it
   std::optional<double> average_power_w;  // of one device, during the run
-  std::optional<double> spread;  // standard deviation of the value over runs
-  /// Why the figure is no measurement of what it says: throttled, broken, a before-row of a
-  /// pull request that mends a fault ... Empty: nothing is known against it.
+  std::string power_scope;                // of a figure in watts: "device", "system-peak"
+  std::optional<double> spread;           // standard deviation of the value over runs
+  /// Why the figure is no measurement of what it says: codes of docs/evidence.md joined by
+  /// semicolons ("throttled", "broken" ...). Empty: nothing is known against it.
   std::string doubt;
   std::string notes;  // the rest, "key=value; ..."
 };
