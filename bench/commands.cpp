@@ -95,7 +95,13 @@ int main(int argc, char** argv) {
            {cairn, "fit", "qwen3-32b", "--gpu", "all", "--context", "32k"},
            {cairn, "plan", "--model", "qwen3-14b", "--budget", "6000CNY"},
            {cairn, "plan", "--model", "llama-3.1-70b", "--rate", "20", "--slo-ttft", "1s",
-            "--slo-tpot", "50ms", "--json"}}) {
+            "--slo-tpot", "50ms", "--json"},
+           {cairn, "plan", "--model", "llama-3.1-70b", "--rate", "200", "--gpus", "2000"},
+           {cairn, "plan", "--model", "llama-3.1-70b", "--rate", "200", "--gpus", "2000",
+            "--objective", "energy"},
+           {cairn, "plan", "--model", "llama-3.1-70b", "--rate", "1000000"},
+           {cairn, "plan", "--model", "llama-3.1-70b", "--concurrency", "65536", "--context",
+            "128k"}}) {
     good = measure(words, runs) && good;
   }
   return good ? 0 : 1;
