@@ -229,11 +229,11 @@ Objective objective_of(const PlanRequest& request) {
 Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                        const Knowledge& knowledge) {
   if (purpose_of(model.graph->spec) != Purpose::text) {
-    return fail(unsupported("cannot say how fast: only models that generate text are timed")
+    return fail(unsupported("plans are of models that generate text only")
                     .at(model.name)
                     .in("architecture")
                     .got(model.graph->spec.architecture)
-                    .want("cairn fit, for its memory"));
+                    .want("cairn fit for its memory, cairn predict for its speed"));
   }
   const Workload& w = request.workload;
   if (w.context > 0 && static_cast<double>(w.context) < w.input + w.output) {

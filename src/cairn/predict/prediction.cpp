@@ -287,6 +287,10 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   p.prefill = point.load.steady.prefill;
   p.decode = point.load.steady.decode;
   CAIRN_CHECK(note_host(d, p, knowledge, p.notes));
+  if (model.times().encoder_positions() > 0) {
+    p.notes.push_back(message("the encoder reads {} positions, whatever the input is",
+                              model.times().encoder_positions()));
+  }
   if (p.memory.fits) {
     add_times(metrics, model.times(), point, w);
     add_power(metrics, p, point, time_sigma(model.times(), point.load.steady),

@@ -79,6 +79,8 @@ class RequestTimes {
   [[nodiscard]] const std::vector<StepModel>& stages() const { return stages_; }
   /// Stages that are cards; at least 1.
   [[nodiscard]] std::size_t cards() const;
+  /// Positions that an encoder reads whatever the prompt is; 0: as many as the prompt.
+  [[nodiscard]] double encoder_positions() const { return encoder_positions_; }
   /// Standard deviation of the logarithm of a step's time, from the priors of the
   /// parameters weighted by the time each accounts for.
   [[nodiscard]] double sigma(const StepTime& step, bool decode) const;
