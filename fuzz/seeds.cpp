@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench_output_seeds.h"
+
 namespace {
 
 template <class T>
@@ -236,6 +238,9 @@ std::vector<Seed> seeds() {
                  "weights: [fp8]\nkv: fp8\nobjective: latency\ntop: 3\n"});
   out.push_back({"plan", "absurd", "workload: {rate: -1, input: 1e400}\nowned: [1]\n"});
   out.push_back({"csv", "plain", "a,b,c\n1,,\"x\"\"y\"\r\n2.5,z,\"two\nlines\"\n"});
+  for (auto& [name, text] : cairn::fuzz::bench_output_seeds()) {
+    out.push_back({"bench_output", std::move(name), std::move(text)});
+  }
   out.push_back({"csv", "marked",
                  "\xef\xbb\xbf"
                  "a,b\n1,2"});

@@ -35,7 +35,7 @@ TEST(LlamaBench, MarkdownTable) {
   EXPECT_EQ(prefill.row.unit, "tok/s");
   EXPECT_EQ(prefill.row.lengths.input, 512);
   EXPECT_EQ(prefill.row.lengths.output, 0);
-  EXPECT_EQ(prefill.row.engine, "llama.cpp-vulkan");
+  EXPECT_EQ(prefill.row.engine_printed, "llama.cpp-vulkan");
   EXPECT_EQ(prefill.row.engine_version, "b7356 (34ce48d97)");
   EXPECT_EQ(prefill.row.settings.build, 7356);
   EXPECT_EQ(prefill.row.settings.gpu_layers, 100);
@@ -94,7 +94,7 @@ TEST(LlamaBench, JsonWithTwoCards) {
   EXPECT_EQ(rows[0].model_file, "/models/Qwen3-8B-Q4_K_M.gguf");
   EXPECT_EQ(rows[0].date, "2025-09-20");
   EXPECT_NEAR(*rows[0].row.parameters_b, 8.19073536, 1e-12);
-  EXPECT_EQ(rows[0].row.engine, "llama.cpp");
+  EXPECT_EQ(rows[0].row.engine_printed, "llama.cpp");
   EXPECT_EQ(rows[1].row.devices, 1);  // split mode none: the main card alone
   EXPECT_EQ(rows[1].row.settings.flash_attention, true);
   EXPECT_EQ(rows[2].row.devices, 1);  // one named device
@@ -146,7 +146,7 @@ TEST(LlamaBench, OldBackendFlags) {
       "\"3825065984\",\"6738415616\",\"99\",\"512\",\"0\",\"900.1\",\"1\"\n";
   const auto rows = must(read_llama_bench(kText, "old.csv"));
   ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].row.engine, "llama.cpp-vulkan");
+  EXPECT_EQ(rows[0].row.engine_printed, "llama.cpp-vulkan");
   EXPECT_EQ(rows[0].row.settings.depth, 0);
 }
 

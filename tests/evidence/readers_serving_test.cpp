@@ -21,13 +21,6 @@ std::map<std::string, double> values(const std::vector<ReadRow>& rows) {
   return out;
 }
 
-std::string cell(const ReadRow& row, std::string_view column) {
-  for (const auto& [name, text] : row.cells) {
-    if (name == column) return text;
-  }
-  return {};
-}
-
 constexpr std::string_view kServe =
     R"({"date": "20250611-101530", "endpoint_type": "vllm", "backend": "vllm", "label": null,
  "model_id": "meta-llama/Llama-3.1-8B-Instruct", "tokenizer_id": "x", "num_prompts": 200,
@@ -52,7 +45,7 @@ TEST(VllmBench, Serve) {
   EXPECT_EQ(figures.at("itl_ms_median"), 59.0);
   const ReadRow& row = rows[0];
   EXPECT_EQ(row.row.scenario, Scenario::serving);
-  EXPECT_EQ(row.row.engine, "vllm");
+  EXPECT_EQ(row.row.engine_printed, "vllm");
   EXPECT_EQ(row.row.model_printed, "meta-llama/Llama-3.1-8B-Instruct");
   EXPECT_EQ(row.row.batch, 32);
   EXPECT_EQ(row.row.prompts, 200);
@@ -62,7 +55,7 @@ TEST(VllmBench, Serve) {
   EXPECT_EQ(row.row.lengths.kind, LengthKind::mean);
   EXPECT_FALSE(row.row.lengths.input);  // the client does not print the nominal lengths
   EXPECT_EQ(row.date, "2025-06-11");
-  EXPECT_EQ(cell(row, "tool"), "vllm bench serve");
+  EXPECT_EQ(row.row.tool, "vllm bench serve");
 }
 
 TEST(VllmBench, ServeAppended) {
@@ -76,7 +69,7 @@ TEST(VllmBench, ServeAppended) {
   ASSERT_EQ(rows.size(), 24U);
   EXPECT_EQ(rows[0].row.doubt, "");
   EXPECT_EQ(rows[12].row.doubt, "failed-requests");
-  EXPECT_EQ(rows[12].row.engine, "");  // a protocol that many servers speak
+  EXPECT_EQ(rows[12].row.engine_printed, "");  // a protocol that many servers speak
   EXPECT_EQ(rows[12].row.rate, 8.5);
   EXPECT_EQ(rows[12].line, 2U);
 }
@@ -89,7 +82,7 @@ TEST(VllmBench, SpeculationAndDetails) {
                "\"output_lens\": [128, 128]");
   const auto rows = must(read_vllm_serve(text, "serve.json"));
   EXPECT_EQ(rows[0].row.settings.speculative, "draft k=3");
-  EXPECT_EQ(cell(rows[0], "accept_length"), "2.5");
+  EXPECT_EQ(rows[0].row.settings.accept_length, 2.5);
   EXPECT_EQ(rows[0].row.lengths.kind, LengthKind::exact);
 }
 
@@ -124,7 +117,7 @@ TEST(SglangBench, RandomDataset) {
 )";
   const auto rows = must(read_sglang_serving(kText, "s.jsonl"));
   const ReadRow& random = rows[0];
-  EXPECT_EQ(random.row.engine, "sglang");
+  EXPECT_EQ(random.row.engine_printed, "sglang");
   EXPECT_EQ(random.row.lengths.input, 2048);
   EXPECT_EQ(random.row.lengths.output, 256);
   EXPECT_EQ(random.row.lengths.kind, LengthKind::uniform);
@@ -143,7 +136,7 @@ TEST(SglangBench, RandomDataset) {
   EXPECT_EQ(chat.row.rate, 4);
   EXPECT_EQ(chat.row.settings.attention_backend, "aiter");
   EXPECT_EQ(chat.row.settings.speculative, "stated");
-  EXPECT_EQ(cell(chat, "accept_length"), "1.8");
+  EXPECT_EQ(chat.row.settings.accept_length, 1.8);
 }
 
 // A benchmark of GuideLLM; `where` is the place of the strategy in its release.

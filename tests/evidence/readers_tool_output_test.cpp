@@ -52,6 +52,17 @@ TEST(ToolOutput, AnythingElseIsRefused) {
   }
 }
 
+TEST(ToolOutput, Encodings) {
+  const std::string table =
+      "| model | backend | test | t/s |\n|---|---|---|---|\n| a | ROCm | pp1 | 1 ± 0 |\n";
+  EXPECT_EQ(test::must(read_tool_output("\xef\xbb\xbf" + table, "x.md")).rows.size(), 1U);
+  std::string wide = "\xff\xfe";
+  for (const char c : table) wide += {c, '\0'};
+  const auto refused = read_tool_output(wide, "x.md");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "text in UTF-16");
+}
+
 TEST(ToolOutput, BoundedRows) {
   // More tests than are taken from one text.
   std::string text = "| model | backend | test | t/s |\n|---|---|---|---|\n";

@@ -104,8 +104,9 @@ class StreamReader {
     unit_.reset();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       std::string_view column = columns_[i];
-      if (!column.starts_with("max_") || !column.ends_with("_per_sec")) continue;
+      if (!column.starts_with("max_")) continue;
       column.remove_prefix(4);
+      if (!column.ends_with("_per_sec")) continue;
       column.remove_suffix(8);
       unit_ = unit_bytes(column);
       if (!unit_) return fail(wrong_unit(column, line));
@@ -156,18 +157,18 @@ class StreamReader {
     ReadRow out;
     out.line = line;
     if (!card_.empty()) out.cards.push_back(card_);
-    MicroFigure& micro = out.micro.emplace();
+    MicroRow& micro = out.micro.emplace();
     micro.what = kernel == "Dot" ? "read" : "copy";
     micro.dtype = type_;
     micro.bytes = bytes_;
     micro.library = version_.empty() ? "BabelStream" : "BabelStream " + version_;
-    out.row.devices = 1;
-    out.row.nodes = 1;
-    out.row.metric = "gb_per_s";
-    out.row.unit = "GB/s";
-    out.row.value = *value * *unit_ / 1e9;
-    out.cells.emplace_back("kernel", lower_case(kernel));
-    if (!implementation_.empty()) add_note(out.row.notes, "implementation", implementation_);
+    micro.devices = 1;
+    micro.nodes = 1;
+    micro.metric = "gb_per_s";
+    micro.unit = "GB/s";
+    micro.value = *value * *unit_ / 1e9;
+    micro.kernel = lower_case(kernel);
+    if (!implementation_.empty()) add_note(micro.notes, "implementation", implementation_);
     rows_.push_back(std::move(out));
     return check_read_rows(rows_.size(), line_of(name_, line));
   }

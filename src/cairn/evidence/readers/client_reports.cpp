@@ -101,7 +101,7 @@ Result<void> guidellm_rows(Node benchmark, std::optional<Node> arguments,
                            std::vector<ReadRow>& rows) {
   CAIRN_TRY(const Node metrics, benchmark.required("metrics"));
   ReadRow base;
-  base.cells.emplace_back("tool", "guidellm");
+  base.row.tool = "guidellm";
   CAIRN_CHECK(set_strategy(benchmark, base.row));
   CAIRN_CHECK(set_lengths(metrics, base.row.lengths));
   base.row.model_printed = model_of(benchmark, arguments);
@@ -202,7 +202,7 @@ Result<void> set_sequence_lengths(Node report, RequestLengths& lengths) {
 
 Result<void> aiperf_rows(Node report, std::vector<ReadRow>& rows) {
   ReadRow base;
-  base.cells.emplace_back("tool", "aiperf");
+  base.row.tool = "aiperf";
   base.row.scenario = Scenario::serving;
   CAIRN_CHECK(set_sequence_lengths(report, base.row.lengths));
   CAIRN_TRY(base.row.prompts, average(report, "request_count"));

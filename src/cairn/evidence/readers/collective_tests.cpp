@@ -196,9 +196,9 @@ class CollectiveReader {
   }
 
   void add(ReadRow row, std::string_view metric, std::string_view unit, double value) {
-    row.row.metric = metric;
-    row.row.unit = unit;
-    row.row.value = value;
+    row.micro->metric = metric;
+    row.micro->unit = unit;
+    row.micro->value = value;
     rows_.push_back(std::move(row));
   }
 
@@ -207,16 +207,16 @@ class CollectiveReader {
     ReadRow out;
     out.line = line;
     out.cards = cards_;
-    if (ranks_ > 0) out.row.devices = static_cast<double>(ranks_);
-    if (!hosts_.empty()) out.row.nodes = static_cast<double>(hosts_.size());
-    MicroFigure& micro = out.micro.emplace();
+    MicroRow& micro = out.micro.emplace();
+    if (ranks_ > 0) micro.devices = static_cast<double>(ranks_);
+    if (!hosts_.empty()) micro.nodes = static_cast<double>(hosts_.size());
     micro.what = what_;
     micro.library = library_;
     const std::string_view type = cell(words, "type");
     const auto it =
         std::ranges::find(kTypes, type, &std::pair<std::string_view, std::string_view>::first);
     micro.dtype = it != kTypes.end() ? std::string(it->second) : bounded(type);
-    out.cells.emplace_back("placement", out_of_place_ ? "out-of-place" : "in-place");
+    micro.placement = out_of_place_ ? "out-of-place" : "in-place";
     return out;
   }
 

@@ -139,7 +139,7 @@ class GemmReader {
     }
     ReadRow out;
     out.line = line;
-    MicroFigure& micro = out.micro.emplace();
+    MicroRow& micro = out.micro.emplace();
     micro.what = "gemm";
     CAIRN_TRY(micro.m, number(cells, "M", "m", line));
     CAIRN_TRY(micro.n, number(cells, "N", "n", line));
@@ -148,32 +148,31 @@ class GemmReader {
     CAIRN_TRY(const double gflops, number(cells, "rocblas-Gflops", "hipblaslt-Gflops", line));
     micro.library = lt ? "hipblaslt-bench" : "rocblas-bench";
     if (!version_.empty()) micro.library += " " + version_;
-    set_type(cells, out);
+    set_type(cells, micro);
     out.cards = cards_;
-    out.row.devices = 1;
-    out.row.nodes = 1;
-    out.row.metric = "tflops";
-    out.row.unit = "TFLOPS";
-    out.row.value = gflops / 1000;
-    add_notes(cells, out);
+    micro.devices = 1;
+    micro.nodes = 1;
+    micro.metric = "tflops";
+    micro.unit = "TFLOPS";
+    micro.value = gflops / 1000;
+    add_notes(cells, micro);
     columns_.clear();  // each result has its header
-    if (out.row.value == 0) return {};
+    if (micro.value == 0) return {};
     rows_.push_back(std::move(out));
     return check_read_rows(rows_.size(), line_of(name_, line));
   }
 
-  void set_type(const std::vector<std::string_view>& cells, ReadRow& out) const {
+  void set_type(const std::vector<std::string_view>& cells, MicroRow& out) const {
     const std::string_view a = cell(cells, {"a_type"});
     const std::string_view b = cell(cells, {"b_type"});
-    out.micro->dtype = type_of(a.empty() ? command_type_ : a);
-    if (a != b) add_note(out.row.notes, "b_type", type_of(b));
-    if (cell(cells, {"compute_type"}).starts_with("xf32")) out.micro->dtype = "tf32";
+    out.dtype = type_of(a.empty() ? command_type_ : a);
+    if (a != b) add_note(out.notes, "b_type", type_of(b));
+    if (cell(cells, {"compute_type"}).starts_with("xf32")) out.dtype = "tf32";
   }
 
-  void add_notes(const std::vector<std::string_view>& cells, ReadRow& out) const {
-    InferenceRow& row = out.row;
+  void add_notes(const std::vector<std::string_view>& cells, MicroRow& row) const {
     const std::string_view batch = cell(cells, {"batch_count"});
-    if (!batch.empty() && batch != "1") out.cells.emplace_back("batch", batch);
+    if (!batch.empty() && batch != "1") row.batch = batch;
     add_note(row.notes, "trans",
              fmt::format("{}{}", cell(cells, {"transA"}), cell(cells, {"transB"})));
     constexpr std::array<std::string_view, 7> kNoted{

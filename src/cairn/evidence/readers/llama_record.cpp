@@ -151,6 +151,7 @@ Result<void> set_settings(const LlamaRecord& r, InferenceRow& row) {
   EngineSettings& s = row.settings;
   CAIRN_TRY(s.ubatch, r.number("n_ubatch"));
   CAIRN_TRY(s.n_batch, r.number("n_batch"));
+  CAIRN_TRY(s.threads, r.number("n_threads"));
   CAIRN_TRY(s.gpu_layers, r.number("n_gpu_layers"));
   CAIRN_TRY(const auto experts, r.number("n_cpu_moe"));
   if (experts.value_or(0) > 0) s.cpu_moe_layers = experts;
@@ -195,8 +196,7 @@ Result<void> set_model(const LlamaRecord& r, ReadRow& out) {
   return {};
 }
 
-void add_notes(const LlamaRecord& r, ReadRow& out) {
-  InferenceRow& row = out.row;
+void add_notes(const LlamaRecord& r, InferenceRow& row) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kUnlessZero{{
       {"no_kv_offload", "no_kv_offload"},
       {"embeddings", "embeddings"},
@@ -210,8 +210,7 @@ void add_notes(const LlamaRecord& r, ReadRow& out) {
   }
   const auto overrides = r.text("tensor_buft_overrides");
   if (overrides && *overrides != "none") add_note(row.notes, "override_tensor", *overrides);
-  if (const auto cpu = r.text("cpu_info")) out.cells.emplace_back("cpu", trimmed(*cpu));
-  if (const auto threads = r.text("n_threads")) out.cells.emplace_back("threads", *threads);
+  row.cpu = trimmed(r.text("cpu_info").value_or(""));
   if (r.text("backends").value_or("").find("RPC") != std::string_view::npos) {
     row.doubt = "devices-unclear";
     add_note(row.notes, "backend", "RPC");
@@ -276,9 +275,9 @@ Result<ReadRow> row_of(const LlamaRecord& record) {
   CAIRN_CHECK(set_settings(record, out.row));
   CAIRN_CHECK(set_build(record, out.row));
   CAIRN_CHECK(set_model(record, out));
-  out.row.engine = engine_of(record);
+  out.row.engine_printed = engine_of(record);
   out.row.nodes = 1;
-  if (out.row.engine == "llama.cpp-cpu") {
+  if (out.row.engine_printed == "llama.cpp-cpu") {
     out.row.devices = 1;
     add_kind(out.cards, trimmed(record.text("cpu_info").value_or("")));
   } else {
@@ -287,7 +286,7 @@ Result<ReadRow> row_of(const LlamaRecord& record) {
     for (const std::string& card : cards) add_kind(out.cards, card);
   }
   out.date = date_of(record.text("test_time").value_or(""));
-  add_notes(record, out);
+  add_notes(record, out.row);
   return out;
 }
 

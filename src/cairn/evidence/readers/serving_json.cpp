@@ -103,14 +103,14 @@ std::string server_of(std::string_view backend) {
   return {};
 }
 
-Result<void> set_drafts(Node record, ReadRow& out) {
+Result<void> set_drafts(Node record, InferenceRow& row) {
   CAIRN_TRY(const auto drafts, amount_in(record, "spec_decode_num_drafts"));
   CAIRN_TRY(const auto tokens, amount_in(record, "spec_decode_draft_tokens"));
   CAIRN_TRY(const auto accepted, amount_in(record, "spec_decode_acceptance_length"));
   if (drafts && tokens && *drafts > 0) {
-    out.row.settings.speculative = fmt::format("draft k={:.3g}", *tokens / *drafts);
+    row.settings.speculative = fmt::format("draft k={:.3g}", *tokens / *drafts);
   }
-  if (accepted) out.cells.emplace_back("accept_length", number_text(*accepted));
+  if (accepted.value_or(0) > 0) row.settings.accept_length = accepted;
   return {};
 }
 
@@ -142,14 +142,14 @@ Result<std::vector<ReadRow>> each_record(std::string_view text, const std::strin
 
 Result<void> vllm_serve_rows(Node record, std::vector<ReadRow>& rows) {
   CAIRN_TRY(ReadRow base, served(record));
-  base.cells.emplace_back("tool", "vllm bench serve");
+  base.row.tool = "vllm bench serve";
   base.row.model_printed = text_in(record, "model_id");
   std::string backend = text_in(record, "backend");
   if (backend.empty()) backend = text_in(record, "endpoint_type");
-  base.row.engine = server_of(backend);
+  base.row.engine_printed = server_of(backend);
   if (!backend.empty()) add_note(base.row.notes, "client_backend", backend);
   base.date = date_of(text_in(record, "date"));
-  CAIRN_CHECK(set_drafts(record, base));
+  CAIRN_CHECK(set_drafts(record, base.row));
   CAIRN_TRY(const bool inputs, all_alike(record, "input_lens"));
   CAIRN_TRY(const bool outputs, all_alike(record, "output_lens"));
   if (inputs && outputs) base.row.lengths.kind = LengthKind::exact;
@@ -160,8 +160,8 @@ Result<void> vllm_serve_rows(Node record, std::vector<ReadRow>& rows) {
 Result<void> vllm_throughput_rows(Node record, std::vector<ReadRow>& rows) {
   ReadRow base;
   base.row.scenario = Scenario::offline_throughput;
-  base.cells.emplace_back("tool", "vllm bench throughput");
-  base.row.engine = "vllm";
+  base.row.tool = "vllm bench throughput";
+  base.row.engine_printed = "vllm";
   CAIRN_TRY(base.row.prompts, amount_in(record, "num_requests"));
   CAIRN_TRY(const auto tokens, amount_in(record, "total_num_tokens"));
   CAIRN_TRY(const auto elapsed, amount_in(record, "elapsed_time"));
@@ -174,8 +174,8 @@ Result<void> vllm_throughput_rows(Node record, std::vector<ReadRow>& rows) {
 Result<void> vllm_latency_rows(Node record, std::vector<ReadRow>& rows) {
   ReadRow base;
   base.row.scenario = Scenario::offline_latency;
-  base.cells.emplace_back("tool", "vllm bench latency");
-  base.row.engine = "vllm";
+  base.row.tool = "vllm bench latency";
+  base.row.engine_printed = "vllm";
   CAIRN_TRY(base.row.spread, amount_in(record, "std_latency"));
   if (const auto runs = record.find_value("latencies"); runs && runs->is_sequence()) {
     add_note(base.row.notes, "runs", std::to_string(runs->size()));
@@ -217,18 +217,18 @@ Result<void> set_random_lengths(Node record, RequestLengths& lengths) {
 
 Result<void> sglang_rows(Node record, std::vector<ReadRow>& rows) {
   CAIRN_TRY(ReadRow base, served(record));
-  base.cells.emplace_back("tool", "sglang.bench_serving");
+  base.row.tool = "sglang.bench_serving";
   const std::string backend = text_in(record, "backend");
-  base.row.engine = server_of(backend);
+  base.row.engine_printed = server_of(backend);
   if (!backend.empty()) add_note(base.row.notes, "client_backend", backend);
   base.row.lengths.dataset = text_in(record, "dataset_name");
   CAIRN_CHECK(set_server(record, base.row));
   if (base.row.model_printed.empty()) base.row.model_printed = text_in(record, "model");
   CAIRN_CHECK(set_random_lengths(record, base.row.lengths));
   CAIRN_TRY(const auto accepted, amount_in(record, "accept_length"));
-  if (accepted) {
+  if (accepted.value_or(0) > 0) {
     if (base.row.settings.speculative.empty()) base.row.settings.speculative = "stated";
-    base.cells.emplace_back("accept_length", number_text(*accepted));
+    base.row.settings.accept_length = accepted;
   }
   CAIRN_CHECK(add_throughputs(rows, base, record));
   return add_latencies(rows, base, record);

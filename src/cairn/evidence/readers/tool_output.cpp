@@ -88,6 +88,11 @@ Result<ToolOutput> read_tool_output(std::string_view text, const std::string& na
                     .got(std::to_string(text.size()))
                     .want(fmt::format("at most {} bytes", kMostOutputBytes)));
   }
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    // What PowerShell writes by itself: Out-File -Encoding utf8 does not.
+    return fail(bad_input("text in UTF-16").at(name).want("UTF-8"));
+  }
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   const auto tool = recognise_tool(text);
   if (!tool) {
     return fail(bad_input("no output of a benchmark that is known")
