@@ -7,6 +7,7 @@
 #include "commands/completions.h"
 #include "commands/data_check.h"
 #include "commands/engines.h"
+#include "commands/evidence_add.h"
 #include "commands/fit.h"
 #include "commands/gpus.h"
 #include "commands/help.h"
@@ -33,6 +34,7 @@ constexpr std::array kCommands{
     Command{&kHostsShowCommand, run_hosts_show},
     Command{&kEnginesCommand, run_engines},
     Command{&kEnginesShowCommand, run_engines_show},
+    Command{&kEvidenceAddCommand, run_evidence_add},
     Command{&kDataCheckCommand, run_data_check},
     Command{&kHelpCommand, run_help},
     Command{&kCompletionsCommand, run_completions},

@@ -14,6 +14,14 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// https://specifications.freedesktop.org/basedir-spec/latest: relative paths do not count.
+std::string user_data_folder() {
+  const std::string home = variable("HOME");
+  const std::string data = variable("XDG_DATA_HOME");
+  if (data.starts_with('/')) return data + "/cairn";
+  return home.empty() ? std::string() : home + "/.local/share/cairn";
+}
+
 }  // namespace
 
 Environment Environment::read() {
@@ -24,6 +32,7 @@ Environment Environment::read() {
   out.no_color = variable("NO_COLOR");
   out.term = variable("TERM");
   out.data = variable("CAIRN_DATA");
+  out.user_data = user_data_folder();
   std::error_code failed;
   out.directory = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path().string();
   return out;
@@ -33,6 +42,10 @@ std::string Environment::image_path(std::string_view option) const {
   if (!option.empty()) return std::string(option);
   if (!data.empty()) return data;
   return directory + "/../share/cairn/cairn.image";
+}
+
+std::string Environment::evidence_path(std::string_view option) const {
+  return std::filesystem::path(image_path(option)).replace_filename("evidence.image").string();
 }
 
 std::string Environment::catalogue_path(Language language) const {
@@ -65,6 +78,11 @@ bool Console::finish() {
 Result<Image> Context::open_image() const {
   const auto timer = timings.scope("open the data");
   return Image::open(environment.image_path(args.text(kData).value_or("")));
+}
+
+Result<Image> Context::open_evidence() const {
+  const auto timer = timings.scope("open the evidence");
+  return Image::open(environment.evidence_path(args.text(kData).value_or("")));
 }
 
 }  // namespace cairn::cli

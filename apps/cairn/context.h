@@ -25,12 +25,15 @@ struct Environment {
   std::string no_color;
   std::string term;
   std::string data;       // CAIRN_DATA
+  std::string user_data;  // XDG_DATA_HOME/cairn, or ~/.local/share/cairn; may be empty
   std::string directory;  // of the program's file
 
   static Environment read();
   /// <directory>/../share/cairn/cairn.image, unless --data or CAIRN_DATA says
   /// otherwise: the same in the build tree and where it is installed.
   [[nodiscard]] std::string image_path(std::string_view option) const;
+  /// evidence.image in the folder of the data image.
+  [[nodiscard]] std::string evidence_path(std::string_view option) const;
   [[nodiscard]] std::string catalogue_path(Language language) const;
 };
 
@@ -70,6 +73,8 @@ struct Context {
 
   /// Maps the data image.
   [[nodiscard]] Result<Image> open_image() const;
+  /// Maps the image of the evidence.
+  [[nodiscard]] Result<Image> open_evidence() const;
 };
 
 }  // namespace cairn::cli

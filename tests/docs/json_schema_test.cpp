@@ -90,6 +90,10 @@ constexpr std::array kLines{
     Line{"hosts", "hosts --gpu rx-7900-xtx --gpus 2 --psu 1000W --ram 64GiB --slots 1", 1},
     Line{"hosts_show", "hosts show am5-one-x16", 0},
     Line{"hosts_show", "hosts show dgx-spark", 0},
+    Line{"evidence_add",
+         "evidence add " CAIRN_SOURCE_DIR
+         "/examples/benchmarks/llama-bench.md --folder no-such-folder --dry-run",
+         0},
     Line{"data_check", "data check", 0},
     Line{"version", "version", 0},
     Line{"error", "predict no-such-model --gpu mi300x", 2},
