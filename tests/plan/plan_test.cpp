@@ -235,7 +235,7 @@ const Candidate* find(const Plan& plan, std::string_view gpu) {
 }
 
 // An encoder is refused as a whole, not card by card.
-TEST(Plan, SaysThatAnEncoderIsNotTimed) {
+TEST(Plan, SaysThatAnEncoderIsNotRanked) {
   const auto plan = make_plan(test::model("bge-m3"), request_for(512, 256), knowledge());
   ASSERT_FALSE(plan.has_value());
   EXPECT_EQ(plan.error().kind, ErrorKind::unsupported);

@@ -179,6 +179,8 @@ Result<HostParameters> read_host(Node root) {
   CAIRN_TRY(out.flops_per_byte, read_prior(root, "flops_per_byte", 1));
   CAIRN_TRY(out.copy, read_prior(root, "copy", 1));
   CAIRN_TRY(out.handover, read_prior(root, "handover_us", 1e-6));
+  CAIRN_TRY(out.row_start, read_prior(root, "row_start_us", 1e-6));
+  CAIRN_TRY(out.row_copy, read_prior(root, "row_copy", 1));
   CAIRN_TRY(const Node tokens, root.required("gpu_tokens"));
   CAIRN_TRY(out.gpu_tokens, tokens.get_number("value", 1, 1e6));
   CAIRN_TRY(const Node fabric, root.required("fabric_from_gb_s"));

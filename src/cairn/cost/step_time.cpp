@@ -235,11 +235,10 @@ Seconds StepModel::communication(const Step& step, Seconds& fixed) const {
     fixed += 2 * shape.expert_layers * links_.latency();
   }
   if (shape.layout.pp > 1 && !share.head) total += links_.send(activations);
-  if (shape.rows.products > 0) {
+  if (shape.rows.starts > 0) {
     const Bytes moved(tokens * element * (shape.rows.sent + shape.rows.gathered));
-    // Once there and once back for each product; what is moved goes over one link.
-    const Seconds starts = (2 * shape.rows.products - 1) * links_.latency();
-    total += starts + links_.send(moved);
+    const Seconds starts = shape.rows.starts * shape.rows.start;
+    total += starts + links_.send(moved / shape.rows.share);
     fixed += starts;
   }
   if (host_ != nullptr && tokens < host_->gpu_tokens) {

@@ -73,9 +73,11 @@ struct GroupTime {
 /// device sends the input to the others and gathers what they put out
 /// (ggml_cuda_op_mul_mat, ggml/src/ggml-cuda/ggml-cuda.cu). Sums over a step's products.
 struct RowCut {
-  double products = 0;
+  double starts = 0;    // of a product on another device
   double sent = 0;      // features of a token that go to other devices
   double gathered = 0;  // ... and that come back
+  Seconds start{};      // host time of one start
+  double share = 1;     // of the link's usable rate that these copies reach
   friend bool operator==(const RowCut&, const RowCut&) = default;
 };
 

@@ -229,7 +229,7 @@ Objective objective_of(const PlanRequest& request) {
 Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                        const Knowledge& knowledge) {
   if (purpose_of(model.graph->spec) != Purpose::text) {
-    return fail(unsupported("plans are of models that generate text only")
+    return fail(unsupported("cannot plan: only models that generate text are ranked")
                     .at(model.name)
                     .in("architecture")
                     .got(model.graph->spec.architecture)

@@ -16,13 +16,16 @@ constexpr double kQuantisedShare = 36.0 / 32.0 / 4.0;
 
 class StageBuilder {
  public:
-  StageBuilder(const Deployment& d, const memory::LlamaCppPlacement& placement)
+  StageBuilder(const Deployment& d, const memory::LlamaCppPlacement& placement,
+               const HostParameters& host)
       : d_(d), placement_(placement), shapes_(static_cast<std::size_t>(placement.gpus) + 1) {
     for (StepShape& shape : shapes_) {
       shape.layout = d.layout;
       shape.hidden = static_cast<double>(d.model.graph->spec.hidden);
       shape.vocabulary = static_cast<double>(d.model.graph->spec.vocabulary);
       shape.share.head = false;
+      shape.rows.start = Seconds(host.row_start.value);
+      shape.rows.share = host.row_copy.value;
     }
     shapes_[static_cast<std::size_t>(placement.head)].share.head = true;
   }
@@ -101,7 +104,7 @@ class StageBuilder {
     if (others < 1) return op;
     Operator out = op;
     out.output = static_cast<std::int64_t>(std::ceil(static_cast<double>(op.output) * largest));
-    rows.products += 1;
+    rows.starts += static_cast<double>(others);
     const double sent = type.block_weights > 1 ? kQuantisedShare : 1;
     rows.sent += static_cast<double>(others) * static_cast<double>(op.input) * sent;
     rows.gathered += static_cast<double>(op.output - out.output);
@@ -153,11 +156,11 @@ bool is_placed(const Deployment& d) {
   return host || (d.layout.pp > 1 && (c.split != SplitMode::layer || !c.tensor_split.empty()));
 }
 
-Result<PlacedStages> placed_stages(const Deployment& d) {
+Result<PlacedStages> placed_stages(const Deployment& d, const Knowledge& knowledge) {
   // Where layers lie does not depend on the context.
   CAIRN_TRY(const memory::LlamaCppPlacement placement,
             memory::llama_cpp_placement(memory_demand(d, 1, 1)));
-  return StageBuilder(d, placement).take();
+  return StageBuilder(d, placement, knowledge.cost.host()).take();
 }
 
 Result<HostMemory> host_memory(const Deployment& d, const Knowledge& knowledge) {

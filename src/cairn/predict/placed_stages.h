@@ -26,7 +26,7 @@ struct PlacedStages {
 bool is_placed(const Deployment& deployment);
 
 /// An error as memory::llama_cpp_placement.
-Result<PlacedStages> placed_stages(const Deployment& deployment);
+Result<PlacedStages> placed_stages(const Deployment& deployment, const Knowledge& knowledge);
 
 /// The machine around the cards, as far as work on its memory goes.
 struct HostMemory {

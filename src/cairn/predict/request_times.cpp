@@ -117,7 +117,7 @@ void RequestTimes::add_encoder(const Deployment& d,
 Result<void> RequestTimes::add_placed(const Deployment& d, const Knowledge& knowledge,
                                       const std::shared_ptr<const DeviceModel>& device,
                                       const CollectiveModel& links) {
-  CAIRN_TRY(const PlacedStages placed, placed_stages(d));
+  CAIRN_TRY(const PlacedStages placed, placed_stages(d, knowledge));
   pipelined_ = placed.pipelined;
   const bool from_host = std::ranges::any_of(placed.stages, &PlacedStages::Stage::on_host);
   std::optional<HostDevice> host;
