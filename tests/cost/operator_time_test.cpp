@@ -126,6 +126,39 @@ TEST_F(OperatorTimeTest, ExpertsAreReadOncePerStep) {
   EXPECT_NEAR(one.bytes.value(), 8.0 * 2048 * 768 * 2 + (2048 + 768) * 2, 1);
 }
 
+// Where an engine masks what its indexer did not choose, every entry is read: 8192 positions
+// instead of the best 512.
+TEST_F(OperatorTimeTest, MaskedEntriesAreReadAll) {
+  Operator op = attention(32, 8, 128);
+  op.attention.index_topk = 512;
+  const OperatorTime chosen = time(op, "", decode(1, 8191));
+  EXPECT_EQ(chosen.bytes, Bytes(513.0 * 2048 * 2));
+  device_.kernels.masks_chosen = true;
+  const OperatorTime all = time(op, "", decode(1, 8191));
+  EXPECT_EQ(all.bytes, Bytes(8193.0 * 2048 * 2));
+  EXPECT_GT(all.flops, 15 * chosen.flops);
+}
+
+// A processor reads experts at 0.6 of its rate; a matrix kernel for few tokens at 0.25.
+TEST_F(OperatorTimeTest, ExpertsMayComeSlower) {
+  Operator op = linear(2048, 768);
+  op.kind = OperatorKind::expert_linear;
+  op.experts = 128;
+  op.experts_per_token = 8;
+  const OperatorTime usual = time(op, "bf16", decode(1, 0));
+  device_.kernels.expert_memory = 0.6;
+  EXPECT_NEAR(time(op, "bf16", decode(1, 0)).memory / usual.memory, 1 / 0.6, 1e-9);
+  device_.kernels.expert_memory = 1;
+  for (auto& typed : device_.kernels.paths) typed.path.few_experts_memory = 0.25;
+  EXPECT_NEAR(time(op, "bf16", decode(1, 0)).memory / usual.memory, 4, 1e-9);
+  const Step many = decode(64, 0);
+  device_.kernels.matvec_tokens = 8;
+  EXPECT_EQ(time(op, "bf16", many).memory, [&] {
+    for (auto& typed : device_.kernels.paths) typed.path.few_experts_memory = 1;
+    return time(op, "bf16", many).memory;
+  }());
+}
+
 TEST_F(OperatorTimeTest, ANormIsItsLaunch) {
   Operator op;
   op.kind = OperatorKind::norm;

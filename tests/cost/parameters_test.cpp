@@ -94,6 +94,12 @@ constexpr const char* kKernels =
     " efficiency: {value: 0.5, sigma: 0.1}}]\n"
     "recurrence: {by_chunks: true, efficiency: {value: 0.2, sigma: 0.1}}\n";
 
+constexpr const char* kHost =
+    "flops_per_byte: {value: 20, sigma: 0.1}\ncopy: {value: 0.5, sigma: 0.1}\n"
+    "handover_us: {value: 10, sigma: 0.1}\nrow_start_us: {value: 30, sigma: 0.1}\n"
+    "row_copy: {value: 0.25, sigma: 0.1}\ngpu_tokens: {value: 32}\n"
+    "fabric_from_gb_s: {value: 130}\n";
+
 Result<CostData> load(const std::string& kernels, const std::string& links,
                       const std::string& power) {
   const std::string path = testing::TempDir() + "cost_test.image";
@@ -103,6 +109,7 @@ Result<CostData> load(const std::string& kernels, const std::string& links,
   documents.push_back(must(parse_yaml(power, "cost/power.yaml")));
   documents.push_back(must(parse_yaml("model_floor: {value: 0.2}\ntransferred: {value: 1.5}\n",
                                       "cost/uncertainty.yaml")));
+  documents.push_back(must(parse_yaml(kHost, "cost/host.yaml")));
   if (!write_image(path, documents)) throw std::runtime_error("no image");
   auto out = CostData::load(must(Image::open(path)));
   std::remove(path.c_str());
@@ -124,6 +131,11 @@ TEST(CostFiles, AreReadInSeconds) {
   EXPECT_EQ(k.unpack("bf16"), 0);
   EXPECT_TRUE(k.recurrence.by_chunks);
   EXPECT_DOUBLE_EQ(k.recurrence.efficiency.value, 0.2);
+  EXPECT_FALSE(k.masks_chosen);
+  EXPECT_EQ(k.composed_of("indexer"), 1);
+  EXPECT_DOUBLE_EQ(data.host().handover.value, 1e-5);
+  EXPECT_DOUBLE_EQ(data.host().row_start.value, 3e-5);
+  EXPECT_DOUBLE_EQ(data.host().fabric_from.value(), 130e9);
   EXPECT_EQ(k.id, "toy on any");
   EXPECT_DOUBLE_EQ(must(data.link("wire")).latency.value, 3e-6);
   EXPECT_EQ(data.power().idle_fraction, 0.1);
