@@ -35,6 +35,9 @@ Result<std::string> host_pattern(const std::string& text) {
   return text.substr(0, equals);
 }
 
+// Shares are added up.
+constexpr double kMostShare = 1e9;
+
 Result<LlamaCppPlaces> places_of(const ParsedCommand& args) {
   LlamaCppPlaces p;
   p.gpu_layers = args.integer(kNgl);
@@ -50,7 +53,9 @@ Result<LlamaCppPlaces> places_of(const ParsedCommand& args) {
   }
   for (const std::string& text : args.list(kTensorSplit)) {
     const auto share = parse_number(text);
-    if (!share) return fail(bad_input("not a share").in("--tensor-split").got(text));
+    if (!share || *share > kMostShare) {
+      return fail(bad_input("not a share").in("--tensor-split").got(text));
+    }
     p.tensor_split.push_back(*share);
   }
   if (args.given(kKvUnified)) p.unified_cache = true;
@@ -111,7 +116,7 @@ bool kept(const Accelerator& a, const ParsedCommand& args) {
 // How many accelerators each filter would leave if it stood alone.
 std::string what_would_be_left(const ParsedCommand& args, const Knowledge& knowledge,
                                const std::vector<const Accelerator*>& named) {
-  if (!named.empty()) return "a higher --max-price";
+  if (!named.empty()) return std::string(msg("a higher --max-price"));
   std::vector<std::string> parts;
   for (const Filter& f : kFilterTests) {
     const auto left =
@@ -133,7 +138,14 @@ std::string what_would_be_left(const ParsedCommand& args, const Knowledge& knowl
 }  // namespace
 
 bool names_layout(const ParsedCommand& args) {
-  return args.given(kTp) || args.given(kPp) || args.given(kDp);
+  return args.given(kTp) || args.given(kPp) || args.given(kDp) || args.given(kEp);
+}
+
+Result<void> engine_is_named(const ParsedCommand& args) {
+  if (!names_layout(args) || args.given(kEngine)) return {};
+  return fail(bad_input("a layout is given, and no engine that it is of")
+                  .in("--engine")
+                  .want("an engine, such as vllm for --tp"));
 }
 
 Result<Knowledge> open_knowledge(Context& context) {
@@ -209,6 +221,14 @@ Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine) {
   };
   Layout out{.tp = number(kTp), .pp = number(kPp), .dp = number(kDp), .ep = number(kEp)};
   const auto cards = args.integer(kGpus);
+  const std::int64_t replica = static_cast<std::int64_t>(out.tp) * out.pp;
+  const auto most = static_cast<std::int64_t>(kMostCards);
+  if (replica > most || replica * out.dp > most) {
+    return fail(bad_input("more devices than a deployment may have")
+                    .in("--tp, --pp, --dp")
+                    .got(std::to_string(replica * out.dp))
+                    .want(fmt::format("at most {}", most)));
+  }
   if (!cards) return out;
   if (!names_layout(args)) {
     (engine.split == SplitMode::tensor ? out.tp : out.pp) = static_cast<int>(*cards);

@@ -27,6 +27,8 @@ Result<DeploymentRequest> settings_of(const ParsedCommand& args, const Knowledge
 Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine);
 /// Whether --tp, --pp or --dp is given.
 bool names_layout(const ParsedCommand& args);
+/// An error where a layout is given without the engine whose devices it divides.
+Result<void> engine_is_named(const ParsedCommand& args);
 
 Result<Workload> workload_of(const ParsedCommand& args);
 Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge);

@@ -1,6 +1,7 @@
 // The program from outside: exit statuses, streams, languages, completions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -49,6 +50,47 @@ TEST(Program, BadUsageIsStatusTwoAndOneLine) {
             "cairn: error: unknown option: \"--jsno\"; expected --json\n");
   EXPECT_EQ(cairn_run({"help", "nothing"}).status, 2);
   EXPECT_EQ(cairn_run({"completions", "csh"}).status, 2);
+}
+
+// What cannot be meant is refused with status 2 and one line that says what and why.
+TEST(Program, NonsenseIsRefusedByName) {
+  struct Line {
+    std::vector<std::string> words;
+    std::string_view said;
+  };
+  const std::vector<std::string> fit{"fit", "llama-3.1-8b", "--gpu", "rx-7900-xtx"};
+  for (const Line& line : std::vector<Line>{
+           {{"-c", "1.5"}, "--context: not a whole number: \"1.5\""},
+           {{"-c", "1kk"}, "--context: unknown unit"},
+           {{"-c", "200m"}, "--context: out of range"},
+           {{"--tp", "2"}, "--engine: a layout is given"},
+           {{"--engine", "vllm", "--tp", "1024", "--pp", "1024", "--dp", "4096"},
+            "more devices than a deployment may have: \"4294967296\""},
+           {{"-n", "2", "--engine", "llama.cpp", "--tensor-split", "1e308,1e308"}, "not a share"},
+           {{"--engine", "vllm@x"}, "expected a release such as"}}) {
+    std::vector<std::string> words = fit;
+    words.insert(words.end(), line.words.begin(), line.words.end());
+    const Outcome run = cairn_run(words);
+    EXPECT_EQ(run.status, 2) << line.said;
+    EXPECT_NE(run.err.find(line.said), std::string::npos) << run.err;
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+  }
+  const Outcome experts = cairn_run({"predict", "llama-3.1-8b", "--gpu", "mi300x", "--ep", "8"});
+  EXPECT_EQ(experts.status, 1);
+  EXPECT_NE(experts.err.find("expert parallelism"), std::string::npos) << experts.err;
+}
+
+TEST(Program, SizesOfTokensTakeSmallAndLargeLetters) {
+  const std::vector<std::string> fit{"fit", "llama-3.1-8b", "--gpu", "mi300x", "--quiet", "-c"};
+  const auto out = [&](const std::string& context) {
+    std::vector<std::string> words = fit;
+    words.push_back(context);
+    return cairn_run(words).out;
+  };
+  EXPECT_EQ(out("1m"), out("1048576"));
+  EXPECT_EQ(out("1M"), out("1048576"));
+  EXPECT_EQ(out("128k"), out("131072"));
+  EXPECT_NE(out("128k"), out("1m"));
 }
 
 TEST(Program, ErrorsInJsonToo) {

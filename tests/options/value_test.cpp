@@ -15,6 +15,7 @@ TEST(Quantity, Tokens) {
   EXPECT_EQ(quantity("32k", "tok"), 32768);
   EXPECT_EQ(quantity("128K", "tok"), 131072);
   EXPECT_EQ(quantity("1M", "tok"), 1048576);
+  EXPECT_EQ(quantity("1m", "tok"), 1048576);
   EXPECT_EQ(quantity("0.5k", "tok"), 512);
 }
 

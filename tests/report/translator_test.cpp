@@ -34,6 +34,15 @@ TEST(Translator, EnglishNeedsNoCatalogue) {
   EXPECT_EQ(t.tr("{} of {}", 3, "8"), "3 of 8");
 }
 
+// What was expected is put together where an error occurs: numbers in a known form.
+TEST(Translator, TranslatesTheFormOfWhatWasExpected) {
+  const auto t = Translator::parse(Language::zh, catalogue("{} to {}", "{} 到 {}"), "test.mo");
+  ASSERT_TRUE(t);
+  EXPECT_EQ(t->tr(bad_input("m").want("1 to 8 tok")), "m; expected 1 到 8 tok");
+  EXPECT_EQ(t->tr(bad_input("m").want("what adds to it")), "m; expected what adds to it");
+  EXPECT_EQ(Translator().tr(bad_input("m").want("1 to 8 tok")), "m; expected 1 to 8 tok");
+}
+
 TEST(Translator, ReadsBothByteOrders) {
   for (const bool swapped : {false, true}) {
     const auto t =

@@ -158,6 +158,7 @@ Result<Answer> run_compare(Context& context) {
   CAIRN_TRY(request.settings, settings_of(args, knowledge));
   CAIRN_TRY(request.workload, workload_of(args));
   CAIRN_TRY(request.terms, terms_of(args, knowledge));
+  CAIRN_CHECK(engine_is_named(args));
   if (const auto name = args.text(kEngine)) {
     CAIRN_TRY(request.settings.engine, knowledge.engines.find(*name));
     if (names_layout(args) || args.given(kGpus)) {

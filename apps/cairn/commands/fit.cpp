@@ -116,6 +116,7 @@ Result<Answer> run_fit(Context& context) {
   FitRequest request;
   CAIRN_TRY(request.accelerators, accelerators_of(args, knowledge));
   CAIRN_TRY(request.settings, settings_of(args, knowledge));
+  CAIRN_CHECK(engine_is_named(args));
   if (const auto name = args.text(kEngine)) {
     CAIRN_TRY(const EngineInfo* engine, knowledge.engines.find(*name));
     request.engines.push_back(engine);

@@ -107,7 +107,7 @@ inline constexpr OptionSpec kParallel{
     .description = msg("sequences the engine is set up for: --parallel of llama.cpp, "
                        "--max-num-seqs of vLLM")};
 inline constexpr OptionSpec kUbatch{.name = "ubatch",
-                                    .type = OptionType::integer,
+                                    .type = OptionType::quantity,
                                     .metavar = "N",
                                     .unit = "tok",
                                     .min = 1,

@@ -205,7 +205,8 @@ Result<const EngineInfo*> EngineCatalogue::find(std::string_view name) const {
     const std::string_view release = name.substr(at + 1);
     const std::vector<std::int64_t> numbers = engine::release_numbers(release);
     if (numbers.empty()) {
-      return fail(bad_input("not a release of an engine").got(release).want("such as 0.11.2"));
+      return fail(
+          bad_input("not a release of an engine").got(release).want("a release such as 0.11.2"));
     }
     const EngineInfo* found = &engine;
     for (const Older& older : older_[i]) {

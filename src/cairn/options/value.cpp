@@ -20,9 +20,9 @@ struct Unit {
   double base_units;
 };
 
-constexpr std::array kTokenUnits{Unit{"tok", 1},   Unit{"k", kKiB}, Unit{"K", kKiB},
-                                 Unit{"Ki", kKiB}, Unit{"M", kMiB}, Unit{"Mi", kMiB},
-                                 Unit{"tokens", 1}};
+constexpr std::array kTokenUnits{Unit{"tok", 1},   Unit{"k", kKiB},  Unit{"K", kKiB},
+                                 Unit{"Ki", kKiB}, Unit{"m", kMiB},  Unit{"M", kMiB},
+                                 Unit{"Mi", kMiB}, Unit{"tokens", 1}};
 constexpr std::array kByteUnits{Unit{"B", 1},          Unit{"kB", 1e3},   Unit{"MB", 1e6},
                                 Unit{"GB", 1e9},       Unit{"TB", 1e12},  Unit{"KiB", kKiB},
                                 Unit{"MiB", kMiB},     Unit{"GiB", kGiB}, Unit{"TiB", 1024 * kGiB},
@@ -228,6 +228,9 @@ Result<OptionValue> parse_option_value(const OptionSpec& option, std::string_vie
     case OptionType::quantity: {
       CAIRN_TRY(out.number, named(parse_quantity(text, option.unit), option));
       CAIRN_CHECK(in_range(option, out.number, text));
+      if (option.unit == "tok" && out.number != std::floor(out.number)) {
+        return fail(option_error(option, msg("not a whole number"), text).want(range_text(option)));
+      }
       return out;
     }
     case OptionType::choice:

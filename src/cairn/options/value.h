@@ -27,7 +27,7 @@ struct Counted {
 
 /// A number with an optional unit, in base units (tokens, bytes, seconds,
 /// watts). A bare number is in `unit`. Units by kind of `unit`:
-///   tok         k, K, Ki = 1024; M, Mi = 1024^2 (a "32k context" is 32768)
+///   tok         k, K, Ki = 1024; m, M, Mi = 1024^2 (a "32k context" is 32768)
 ///   B..TiB      B, kB, MB, GB, TB decimal; KiB, MiB, GiB, TiB and K, M, G, T binary
 ///   us..d       us, ms, s, min, h, d
 ///   W, kW       W, kW

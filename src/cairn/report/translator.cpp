@@ -74,6 +74,51 @@ class MoReader {
 
 }  // namespace
 
+namespace {
+
+// What the places of a sentence hold in a text made from it; nothing where the text is
+// not of that form. "{} to {}" and "1 to 8 tok": "1", "8 tok".
+std::optional<std::vector<std::string>> values_in(std::string_view text, std::string_view form) {
+  std::vector<std::string> out;
+  while (true) {
+    const std::size_t place = form.find("{}");
+    if (place == std::string_view::npos) {
+      return text == form ? std::optional(std::move(out)) : std::nullopt;
+    }
+    if (!text.starts_with(form.substr(0, place))) return std::nullopt;
+    text.remove_prefix(place);
+    form.remove_prefix(place + 2);
+    const std::string_view next = form.substr(0, form.find("{}"));
+    const std::size_t end = next.empty() ? text.size() : text.find(next);
+    if (end == std::string_view::npos || end == 0) return std::nullopt;
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+// Forms of what was expected that are put together where an error occurs.
+constexpr std::array kForms{msg("one of the list at {} ({})"),
+                            msg("{} or newer, by {} ({})"),
+                            msg("{} or older, by {} ({})"),
+                            msg("a release after {}, by {} ({})"),
+                            msg("filters that have something in common: {}"),
+                            msg("{} positive shares, one a device"),
+                            msg("at most {} together"),
+                            msg("at most {} levels"),
+                            msg("at most {} bytes"),
+                            msg("at most {} in one file"),
+                            msg("a name in {}"),
+                            msg("{} slots"),
+                            msg("{} to {}")};
+
+// Whether it is a range of numbers, and no sentence that happens to have the word.
+bool is_range(const std::vector<std::string>& values) {
+  constexpr std::string_view kDigits = "-.0123456789";
+  return values.size() == 2 && kDigits.contains(values[0][0]) && kDigits.contains(values[1][0]);
+}
+
+}  // namespace
+
 std::string_view name_of(Language language) { return language == Language::zh ? "zh" : "en"; }
 
 Language language_of(std::string_view locale) {
@@ -121,6 +166,15 @@ std::pair<std::string_view, std::string_view> Translator::entry(std::size_t i) c
   return catalog_->entries[i];
 }
 
+std::optional<std::string> Translator::expected_in_form(std::string_view expected) const {
+  for (const std::string_view form : kForms) {
+    const auto values = values_in(expected, form);
+    if (!values || (form == "{} to {}" && !is_range(*values))) continue;
+    return fill(tr(form), *values);
+  }
+  return std::nullopt;
+}
+
 std::string Translator::tr(const Error& error) const {
   // What was expected is often put together where the error occurs; its
   // opening words are fixed and translated, names and numbers stay.
@@ -139,6 +193,8 @@ std::string Translator::tr(const Error& error) const {
   local.message = tr(error.message);
   if (has(error.expected)) {
     local.expected = tr(error.expected);
+  } else if (auto formed = expected_in_form(error.expected)) {
+    local.expected = *std::move(formed);
   } else {
     for (const std::string_view opening : kOpenings) {
       if (!error.expected.starts_with(opening)) continue;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,6 +58,9 @@ class Translator {
   [[nodiscard]] std::pair<std::string_view, std::string_view> entry(std::size_t i) const;
 
  private:
+  /// What was expected, where it is of a form that is known: "1 to 8".
+  [[nodiscard]] std::optional<std::string> expected_in_form(std::string_view expected) const;
+
   struct Catalog;
   Language language_ = Language::en;
   std::shared_ptr<const Catalog> catalog_;
