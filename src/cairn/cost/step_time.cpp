@@ -130,7 +130,7 @@ StepShape StepShape::of(const Graph& graph, const BoundWeights& weights, const L
   return out;
 }
 
-void StepShape::add(Operator op, const Tensor* tensor, const TensorType* type) {
+void StepShape::add(const Operator& op, const Tensor* tensor, const TensorType* type) {
   OperatorGroup group;
   group.type = type;
   group.name = name_for(op, tensor);
@@ -141,7 +141,7 @@ void StepShape::add(Operator op, const Tensor* tensor, const TensorType* type) {
   }
   if (tensor != nullptr && sums_over_ranks(tensor->role)) all_reduces += 1;
   if (op.kind == OperatorKind::router) expert_layers += 1;
-  group.op = std::move(op);
+  group.op = op;
   const auto it = std::ranges::find_if(groups, [&group](const OperatorGroup& other) {
     return signature(other) == signature(group);
   });

@@ -107,7 +107,7 @@ struct StepShape {
 
   /// An operator as the device runs it, with the tensor and the type of its weight (null
   /// without one).
-  void add(Operator op, const Tensor* tensor, const TensorType* type);
+  void add(const Operator& op, const Tensor* tensor, const TensorType* type);
 
   static StepShape of(const Graph& graph, const BoundWeights& weights, const Layout& layout,
                       const Share& share);

@@ -138,7 +138,7 @@ Result<ModelSpec> diffusion_head(Node node) {
   CAIRN_TRY(const std::int64_t layers, f.integer_or("head_layers", 4, 1, kMaxLayers));
   CAIRN_TRY(const std::int64_t latent, f.integer_or("latent_size", 64, 1, kMaxHidden));
   CAIRN_TRY(const double ratio, node.get_or<double>("head_ffn_ratio", 3.0));
-  if (!(ratio > 0 && ratio <= 64)) {
+  if (ratio <= 0 || ratio > 64) {
     return fail(f.error("head_ffn_ratio", "out of range").want("above 0, to 64"));
   }
   f.skip({"head_ffn_ratio", "speech_vae_dim"});

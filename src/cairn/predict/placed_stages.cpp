@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cairn/memory/llama_cpp.h"
+#include "cairn/predict/usual_host.h"
 
 namespace cairn {
 namespace {
@@ -93,7 +94,7 @@ class StageBuilder {
     const bool cut = placement_.rows && placement_.gpus > 1 && device != placement_.gpus &&
                      op.kind == OperatorKind::linear && tensor != nullptr && !tensor->vector;
     if (cut) part = cut_rows(op, *type, shape(device).rows);
-    shape(device).add(std::move(part), tensor, type);
+    shape(device).add(part, tensor, type);
   }
 
   // All devices work at once; the one with the largest share is the last.
@@ -116,23 +117,6 @@ class StageBuilder {
   std::vector<StepShape> shapes_;  // one a device, the host last
   std::optional<int> previous_;
 };
-
-// What hosts of a kind cost and hold grows in this order.
-bool usual_before(const Host& a, const Host& b) {
-  if (a.kind != b.kind) return a.kind < b.kind;
-  return a.memory_bandwidth.value_or(BytesPerSecond{}) >
-         b.memory_bandwidth.value_or(BytesPerSecond{});
-}
-
-const Host* usual_host(const Accelerator& accelerator, std::int64_t cards,
-                       const Knowledge& knowledge) {
-  const Host* out = nullptr;
-  for (const Host* host : knowledge.hosts.for_cards(accelerator, cards)) {
-    if (!host->memory_bandwidth || host->status == Status::announced) continue;
-    if (out == nullptr || usual_before(*host, *out)) out = host;
-  }
-  return out;
-}
 
 // The slowest of the slots that the cards are in.
 std::optional<BytesPerSecond> slot_rate(const Host& host, const Accelerator& a,
