@@ -65,6 +65,9 @@ void Console::note(std::string_view text) {
 }
 
 void Console::error(std::string_view line) {
+  // Where both streams go to one place, the answer so far stands before the note.
+  errno = 0;
+  if (std::fflush(stdout) != 0 && errno != EPIPE) failed_ = true;
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fputc('\n', stderr);
 }

@@ -154,6 +154,18 @@ Result<Knowledge> open_knowledge(Context& context) {
   return Knowledge::load(std::move(image));
 }
 
+UnifiedSetting unified_of(const ParsedCommand& args) {
+  return {args.quantity<Bytes>(kCarveOut), args.quantity<Bytes>(kGtt)};
+}
+
+Result<Knowledge> open_set_up(Context& context) {
+  CAIRN_TRY(Knowledge knowledge, open_knowledge(context));
+  std::vector<std::string> named = context.args.list(kGpu);
+  std::erase(named, "all");
+  CAIRN_CHECK(knowledge.set_up(unified_of(context.args), named));
+  return knowledge;
+}
+
 Result<ModelInput> model_of(const std::string& name, Context& context, const Knowledge& knowledge) {
   const std::string like(context.args.text(kLike).value_or(""));
   CAIRN_TRY(ModelInput model, find_model(name, knowledge, like));

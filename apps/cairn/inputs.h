@@ -9,6 +9,9 @@
 namespace cairn::cli {
 
 Result<Knowledge> open_knowledge(Context& context);
+/// The same with the machines of APUs as --carve-out and --gtt say.
+Result<Knowledge> open_set_up(Context& context);
+UnifiedSetting unified_of(const ParsedCommand& args);
 
 /// The model of a name or path, read as --like says; what is to be said about that is
 /// printed.

@@ -52,6 +52,37 @@ TEST(Program, BadUsageIsStatusTwoAndOneLine) {
   EXPECT_EQ(cairn_run({"completions", "csh"}).status, 2);
 }
 
+// Notes go to the other stream; where both are one, they do not break into the answer.
+TEST(Program, NotesFollowTheAnswer) {
+  const Outcome both =
+      test::run({"/bin/sh", "-c",
+                 "'" CAIRN_PROGRAM "' fit qwen3-0.6b --gpu rx-7900-xtx --engine llama.cpp "
+                 "--context 64k --lang en 2>&1"});
+  EXPECT_EQ(both.status, 0);
+  EXPECT_LT(both.out.find("longest context"), both.out.find("the model was made for")) << both.out;
+}
+
+// The setting of a machine counts in a prediction and in a plan as in a fit: 16 GiB do not
+// hold the 18 GiB of weights of a 32B model in 4 bits.
+TEST(Program, UnifiedMemoryIsASettingForEveryCommand) {
+  const std::vector<std::string> setting{
+      "--gpu",  "ryzen-ai-max-395", "--engine", "llama.cpp", "--weights",
+      "q4_k_m", "--carve-out",      "0.5",      "--gtt"};
+  const auto with = [&](std::vector<std::string> words, const char* gtt) {
+    words.insert(words.end(), setting.begin(), setting.end());
+    words.emplace_back(gtt);
+    return cairn_run(words);
+  };
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"predict", "qwen3-32b"}, {"plan", "--model", "qwen3-32b"}, {"fit", "qwen3-32b"}}) {
+    EXPECT_EQ(with(words, "16").status, 1) << words[0];
+    EXPECT_EQ(with(words, "64").status, 0) << words[0];
+  }
+  EXPECT_NE(with({"fit", "qwen3-32b"}, "16").err.find("ttm.pages_limit="), std::string::npos);
+  const Outcome card = cairn_run({"predict", "qwen3-8b", "--gpu", "rx-7900-xtx", "--gtt", "16"});
+  EXPECT_NE(card.err.find("--gtt: its memory is not shared"), std::string::npos) << card.err;
+}
+
 // What cannot be meant is refused with status 2 and one line that says what and why.
 TEST(Program, NonsenseIsRefusedByName) {
   struct Line {

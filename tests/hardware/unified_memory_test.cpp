@@ -50,6 +50,27 @@ TEST_F(UnifiedMemoryTest, SettingsAreTakenAndHaveToFitTheMachine) {
   EXPECT_FALSE(memory_.pools(halo_, "llama.cpp", {gib(96), gib(64)}, gib(1)));
 }
 
+// A setting that gives too little is no reason to be silent: 41 GiB of 128 can be had. Beside
+// a carve-out of 96 GiB only 32 are left to map, so it has to shrink.
+TEST_F(UnifiedMemoryTest, SettingsThatGiveTooLittleTakeParameters) {
+  const auto small = must(memory_.pools(halo_, "llama.cpp", {gib(0.5), gib(16)}, gib(40.6)));
+  ASSERT_EQ(small->parameters.size(), 3U);
+  EXPECT_EQ(small->parameters[2].value, 41 * 1024);
+  EXPECT_FALSE(small->smaller_carve_out);
+  const auto large = must(memory_.pools(halo_, "llama.cpp", {gib(96), {}}, gib(100)));
+  ASSERT_EQ(large->parameters.size(), 3U);
+  EXPECT_EQ(large->parameters[2].value, 100 * 1024);
+  EXPECT_EQ(large->smaller_carve_out, gib(0.5));
+}
+
+// The engine's share of a machine's memory as it is set up: HIP the larger pool, Vulkan both.
+TEST_F(UnifiedMemoryTest, MachinesAreSetUpForEveryEngine) {
+  accelerators_.set_up({gib(0.5), gib(16)}, memory_, {"llama.cpp", "llama.cpp-vulkan"});
+  EXPECT_EQ(halo_.capacity("llama.cpp"), gib(16));
+  EXPECT_EQ(halo_.capacity("llama.cpp-vulkan"), gib(16.5));
+  EXPECT_EQ(must(accelerators_.find("rx-7900-xtx"))->capacity("llama.cpp"), gib(24));
+}
+
 // https://github.com/noamsto/nix-amd-ai/issues/42: a carve-out of 4 GiB and 96 GiB of GTT,
 // of which HIP reports 98304 MiB.
 TEST_F(UnifiedMemoryTest, HipTakesTheLargerPool) {

@@ -20,6 +20,7 @@ std::string cards(const Fit& f) {
 void write_pools(JsonWriter& json, const UnifiedPools& pools) {
   json.key("unified_memory").begin_object();
   json.field("carve_out_bytes", pools.uses_carve_out ? pools.carve_out : Bytes{});
+  if (pools.smaller_carve_out) json.field("smaller_carve_out_bytes", *pools.smaller_carve_out);
   json.field("gtt_bytes", pools.uses_gtt ? pools.gtt : Bytes{});
   json.field("default_gtt_bytes", pools.default_gtt);
   json.key("kernel_parameters").begin_object();
@@ -27,8 +28,28 @@ void write_pools(JsonWriter& json, const UnifiedPools& pools) {
   json.end_object().end_object();
 }
 
+std::string pools_text(const Fit& f, bool as_set, const std::string& parameters,
+                       const Translator& t) {
+  const UnifiedPools& pools = *f.unified;
+  const std::string carve_out = format(pools.carve_out);
+  const std::string gtt = format(as_set ? pools.gtt : pools.default_gtt);
+  const auto fill = [&](std::string_view sentence) {
+    return t.tr(
+        message(sentence, f.accelerator->id, f.engine->id, carve_out, gtt, f.format, parameters));
+  };
+  if (pools.larger_only) {
+    return fill(as_set ? msg("{} in {} takes the larger of carve-out and GTT, as set up {} and {}; "
+                             "for {} set {}")
+                       : msg("{} in {} takes the larger of carve-out and GTT, by default {} and "
+                             "{}; for {} set {}"));
+  }
+  return fill(
+      as_set ? msg("{} in {} takes the carve-out and GTT, as set up {} and {}; for {} set {}")
+             : msg("{} in {} takes the carve-out and GTT, by default {} and {}; for {} set {}"));
+}
+
 // What a machine with unified memory has to be told so that its GPU gets enough.
-void note_pools(const std::vector<Fit>& fits, Context& context) {
+void note_pools(const std::vector<Fit>& fits, const UnifiedSetting& setting, Context& context) {
   const auto it = std::ranges::find_if(
       fits, [](const Fit& f) { return f.unified && !f.unified->parameters.empty(); });
   if (it == fits.end()) return;
@@ -39,15 +60,11 @@ void note_pools(const std::vector<Fit>& fits, Context& context) {
     if (!parameters.empty()) parameters += " ";
     parameters += fmt::format("{}={}", p.name, p.value);
   }
-  const std::string carve_out = format(pools.carve_out);
-  const std::string gtt = format(pools.default_gtt);
-  context.console.note(
-      pools.larger_only
-          ? t.tr("{} in {} takes the larger of carve-out and GTT, by default {} and {}; for {} "
-                 "set {}",
-                 it->accelerator->id, it->engine->id, carve_out, gtt, it->format, parameters)
-          : t.tr("{} in {} takes the carve-out and GTT, by default {} and {}; for {} set {}",
-                 it->accelerator->id, it->engine->id, carve_out, gtt, it->format, parameters));
+  context.console.note(pools_text(*it, setting.carve_out || setting.gtt, parameters, t));
+  if (pools.smaller_carve_out) {
+    context.console.note(
+        t.tr("and let the firmware set aside {} only", format(*pools.smaller_carve_out)));
+  }
   if (!pools.variable.empty()) {
     context.console.note(
         t.tr("or {}=1, with which {} takes plain system memory", pools.variable, it->engine->id));
@@ -111,7 +128,7 @@ void print(const std::vector<Fit>& fits, const FitRequest& request, const std::s
 
 Result<Answer> run_fit(Context& context) {
   const ParsedCommand& args = context.args;
-  CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
+  CAIRN_TRY(const Knowledge knowledge, open_set_up(context));
   CAIRN_TRY(const ModelInput model, model_of(std::string(args.argument(0)), context, knowledge));
   FitRequest request;
   CAIRN_TRY(request.accelerators, accelerators_of(args, knowledge));
@@ -131,7 +148,7 @@ Result<Answer> run_fit(Context& context) {
   }
   if (!request.settings.weights.empty()) request.formats = {request.settings.weights};
   request.cards = args.integer(kGpus);
-  request.unified = {args.quantity<Bytes>(kCarveOut), args.quantity<Bytes>(kGtt)};
+  request.unified = unified_of(args);
   const std::int64_t limit = position_limit(model.graph->spec);
   request.context =
       args.integer(kContext).value_or(limit > 0 ? std::min<std::int64_t>(limit, 4096) : 4096);

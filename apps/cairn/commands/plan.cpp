@@ -253,7 +253,7 @@ Result<Answer> run_residents(const Knowledge& knowledge, PlanFile& plan, Context
 
 Result<Answer> run_plan(Context& context) {
   const ParsedCommand& args = context.args;
-  CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
+  CAIRN_TRY(const Knowledge knowledge, open_set_up(context));
   PlanFile plan;
   if (!args.arguments().empty()) {
     CAIRN_TRY(const Document document, load_yaml(std::string(args.argument(0)), kPlanLimits));

@@ -177,7 +177,7 @@ Result<const Accelerator*> single_accelerator(const ParsedCommand& args,
 
 Result<Answer> run_predict(Context& context) {
   const ParsedCommand& args = context.args;
-  CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));
+  CAIRN_TRY(const Knowledge knowledge, open_set_up(context));
   CAIRN_TRY(const Accelerator* accelerator, single_accelerator(args, knowledge));
   CAIRN_TRY(const ModelInput model, find_model(std::string(args.argument(0)), knowledge,
                                                std::string(args.text(kLike).value_or(""))));

@@ -11,9 +11,9 @@ namespace cairn::cli {
 
 inline constexpr const OptionSpec* kPredictOutputOptions[] = {&kExplain};
 inline constexpr OptionGroup kPredictOutput{msg("Output"), kPredictOutputOptions};
-inline constexpr const OptionGroup* kPredictGroups[] = {&kDeployment, &kWorkload,       &kTargets,
-                                                        &kLayout,     &kEngineSettings, &kOffload,
-                                                        &kMoney,      &kPredictOutput};
+inline constexpr const OptionGroup* kPredictGroups[] = {
+    &kDeployment, &kWorkload, &kTargets, &kLayout,       &kEngineSettings,
+    &kOffload,    &kUnified,  &kMoney,   &kPredictOutput};
 inline constexpr ExampleSpec kPredictExamples[] = {
     {"cairn predict qwen3-8b --gpu rx-7900-xtx --engine llama.cpp",
      msg("tokens per second of one user")},

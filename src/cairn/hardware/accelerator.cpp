@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cairn/hardware/figures.h"
@@ -201,6 +202,11 @@ std::optional<BytesPerSecond> pcie_rate(int generation, int lanes) {
   constexpr std::array<double, 7> kPerLane{0, 0.25, 0.5, 0.985, 1.969, 3.938, 7.563};
   if (generation < 1 || generation > 6 || lanes < 1) return std::nullopt;
   return gb_per_s(kPerLane[static_cast<std::size_t>(generation)] * lanes);
+}
+
+Bytes Accelerator::capacity(std::string_view engine) const {
+  const auto it = std::ranges::find(set_up, engine, &SharedMemory::engine);
+  return it != set_up.end() ? it->memory : capacity();
 }
 
 std::optional<BytesPerSecond> Accelerator::pcie_bandwidth() const {

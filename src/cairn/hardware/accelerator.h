@@ -73,6 +73,13 @@ struct ScaleUp {
   int max_devices = 1;                       // that the links join
 };
 
+/// What an engine can take of memory that an APU shares with its machine, as the machine
+/// is set up.
+struct SharedMemory {
+  std::string engine;
+  Bytes memory{};
+};
+
 /// One device as software sees it. A card of two dies (MI250) is two devices: the
 /// catalogue gives the figures of both together, this has those of one.
 struct Accelerator {
@@ -102,6 +109,8 @@ struct Accelerator {
   int pcie_lanes = 0;
   ScaleUp scale_up;
   bool unified_memory = false;  // an APU: the device memory is the host's
+  /// By engine; empty: the setting of the machine is not said (unified_memory.h).
+  std::vector<SharedMemory> set_up;
   /// "pcie" for cards of any width, "oam", "sxm", "apu", "rack" ...; empty if unknown.
   std::string form;
   int slot_width = 0;  // slots of a case that a PCIe card takes; 0: unknown or none
@@ -115,6 +124,8 @@ struct Accelerator {
   /// Device memory that software sees: the reported size where a source gives
   /// it, else the nominal size.
   [[nodiscard]] Bytes capacity() const { return usable_memory.value_or(memory); }
+  /// The same for an engine, where the machine's setting is known.
+  [[nodiscard]] Bytes capacity(std::string_view engine) const;
   /// Whole cards that this many devices take.
   [[nodiscard]] std::int64_t cards(std::int64_t devices) const {
     return (devices + devices_per_card - 1) / devices_per_card;

@@ -54,6 +54,16 @@ Result<const Accelerator*> AcceleratorCatalogue::find(std::string_view name) con
   return &at(index);
 }
 
+void AcceleratorCatalogue::set_up(const UnifiedSetting& setting, const UnifiedMemory& rules,
+                                  const std::vector<std::string>& engines) {
+  for (Accelerator& a : accelerators_) {
+    for (const std::string& engine : engines) {
+      const auto pools = rules.pools(a, engine, setting, Bytes{});
+      if (pools && *pools) a.set_up.push_back({engine, (*pools)->usable()});
+    }
+  }
+}
+
 Node AcceleratorCatalogue::record(const Accelerator& accelerator) const {
   const auto it = std::ranges::find(accelerators_, accelerator.card, &Accelerator::id);
   return records_[static_cast<std::size_t>(it - accelerators_.begin())];

@@ -9,6 +9,7 @@
 #include "cairn/data/image.h"
 #include "cairn/hardware/accelerator.h"
 #include "cairn/hardware/name_index.h"
+#include "cairn/hardware/unified_memory.h"
 
 namespace cairn {
 
@@ -22,6 +23,9 @@ class AcceleratorCatalogue {
   /// a partition of a card as "mi300x/cpx" or "mi300x/cpx/nps4" (partition.h).
   /// An unknown name is an error that names the nearest ones.
   [[nodiscard]] Result<const Accelerator*> find(std::string_view name) const;
+  /// Takes the machines of APUs as set up so; those with less memory stay as they are.
+  void set_up(const UnifiedSetting& setting, const UnifiedMemory& rules,
+              const std::vector<std::string>& engines);
   /// The catalogue record of an accelerator, or of its card: every figure with its source.
   [[nodiscard]] Node record(const Accelerator& accelerator) const;
 

@@ -80,16 +80,24 @@ Result<std::optional<UnifiedPools>> UnifiedMemory::pools(const Accelerator& acce
   out.gtt = setting.gtt.value_or(out.default_gtt);
   if (out.carve_out + out.gtt > accelerator.memory) {
     return fail(bad_input("more than the machine has")
-                    .in(setting.gtt ? "gtt" : "carve-out")
+                    .in(setting.gtt ? "--gtt" : "--carve-out")
                     .got(fmt::format("{:g} GiB", in_gib(out.carve_out + out.gtt)))
                     .want(fmt::format("at most {:g} GiB together", in_gib(accelerator.memory))));
   }
   const auto variable = std::ranges::find(variables_, engine, &Variable::engine);
   if (variable != variables_.end()) out.variable = variable->name;
-  if (setting.gtt || need <= out.usable()) return out;
+  if (need <= out.usable()) return out;
   const bool both = rule->carve_out && !rule->larger_only;
   const Bytes more = gib(std::ceil(in_gib(need - (both ? out.carve_out : Bytes{}))));
-  if (rule->gtt && more <= rest - system_keeps_) out.parameters = parameters_for(more);
+  if (rule->gtt && more <= rest - system_keeps_) {
+    out.parameters = parameters_for(more);
+  } else if (rule->gtt && out.carve_out > least_carve_out_) {
+    // What the firmware sets aside cannot be mapped.
+    const Bytes all = gib(std::ceil(in_gib(need - (both ? least_carve_out_ : Bytes{}))));
+    if (all > accelerator.memory - least_carve_out_ - system_keeps_) return out;
+    out.smaller_carve_out = least_carve_out_;
+    out.parameters = parameters_for(all);
+  }
   return out;
 }
 

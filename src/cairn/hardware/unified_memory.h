@@ -38,9 +38,10 @@ struct UnifiedPools {
   Bytes carve_out{};
   Bytes gtt{};
   Bytes default_gtt{};  // of this carve-out
-  /// Parameters that give the GTT which a need takes; empty where the default will do, or
-  /// where no setting would.
+  /// Parameters that give the GTT which a need takes; empty where there is enough, or
+  /// where no setting would do.
   std::vector<KernelParameter> parameters;
+  std::optional<Bytes> smaller_carve_out;  // that the parameters take, if it has to shrink
   /// With this variable set to 1 the engine takes plain system memory; empty: none.
   std::string variable;
 
@@ -58,8 +59,8 @@ class UnifiedMemory {
 
   /// The pools of an engine on an accelerator with unified memory; nothing for another
   /// accelerator or an engine that is not listed. `need` is what the engine has to
-  /// allocate: where GTT is not set and the default is smaller, the parameters that make
-  /// it large enough are given, if the machine has the memory.
+  /// allocate: where the setting gives less, the parameters that make GTT large enough
+  /// are given, if the machine has the memory.
   /// Errors: a carve-out and GTT that together exceed the machine's memory.
   [[nodiscard]] Result<std::optional<UnifiedPools>> pools(const Accelerator& accelerator,
                                                           std::string_view engine,

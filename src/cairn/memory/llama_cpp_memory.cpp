@@ -80,7 +80,7 @@ Result<MemoryEstimate> estimate_llama_cpp(const MemoryDemand& demand, const Engi
   for (std::size_t i = 0; i < gpus; ++i) {
     DeviceMemory device;
     device.device = device_name(accelerator, i, gpus);
-    device.capacity = accelerator.capacity() - overheads.reserved;
+    device.capacity = accelerator.capacity(engine.id) - overheads.reserved;
     device.parts = {
         {"weights", need->weights[i]},
         {"kv_cache", need->cache[i]},

@@ -36,7 +36,7 @@ MemoryEstimate pooled_estimate(const std::vector<RankNeed<Cache>>& ranks, const 
                                const Accelerator& accelerator, const Policy& policy) {
   StageRoom room;
   room.overheads = engine.overheads_on(accelerator.vendor, accelerator.architecture);
-  room.capacity = accelerator.capacity() - room.overheads.reserved;
+  room.capacity = accelerator.capacity(engine.id) - room.overheads.reserved;
   MemoryEstimate out;
   double least = INFINITY;
   for (std::size_t i = 0; i < ranks.size(); ++i) {

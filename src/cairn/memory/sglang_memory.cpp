@@ -138,7 +138,7 @@ Result<MemoryEstimate> estimate_sglang(const MemoryDemand& demand, const EngineI
   CAIRN_TRY(const auto ranks,
             shared_need(&MemoryCache::Tables::sglang, demand, engine, accelerator.vendor,
                         [&] { return needs_of(demand, engine, accelerator.vendor); }));
-  const double fraction = sglang_share(demand, engine, accelerator.capacity());
+  const double fraction = sglang_share(demand, engine, accelerator.capacity(engine.id));
   return pooled_estimate(
       *ranks, engine, accelerator, [&](const RankNeed<CellBytes>& rank, const StageRoom& room) {
         const Bytes free = room.capacity - room.runtime;

@@ -57,7 +57,7 @@ Result<MemoryEstimate> estimate_transformers(const MemoryDemand& demand, const E
   for (std::size_t i = 0; i < shares.size(); ++i) {
     DeviceMemory device;
     device.device = device_name(accelerator, i, shares.size());
-    device.capacity = accelerator.capacity() - overheads.reserved;
+    device.capacity = accelerator.capacity(engine.id) - overheads.reserved;
     device.parts = {{"weights", server_weights(demand, shares[i], accelerator.vendor)},
                     {"activations", server_activations(step, engine, shares[i], width)},
                     {"runtime", overheads.runtime},

@@ -106,7 +106,7 @@ std::optional<VariantBounds> BoundMaker::of(const Variant& v) {
   if (!v.accelerator->unified_memory) {
     const double holders =
         std::max<double>(static_cast<double>(v.layout.tp) * v.layout.pp, v.layout.ep);
-    const Bytes memory = v.accelerator->capacity() * holders;
+    const Bytes memory = v.accelerator->capacity(v.engine->id) * holders;
     const Bytes sequence = cache_of(*kv);
     out.filled = f.work.on_device / memory;
     if (sequence > Bytes{}) {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "cairn/plan/variants.h"
+#include "cairn/predict/usual_host.h"
 
 namespace cairn {
 namespace {
@@ -27,19 +28,15 @@ std::vector<std::string> formats(const ModelInput& model, const FitRequest& requ
   return usual_formats(model, engine, accelerator);
 }
 
-// The accelerator as its machine is set up: an APU's memory is a setting.
-Result<Accelerator> as_set_up(const Accelerator& accelerator, const EngineInfo& engine,
-                              const UnifiedSetting& setting, const Knowledge& knowledge) {
-  Accelerator out = accelerator;
-  if (!setting.carve_out && !setting.gtt) return out;
-  CAIRN_TRY(const auto pools, knowledge.unified.pools(accelerator, engine.id, setting, Bytes{}));
-  if (!pools) {
-    return fail(unsupported("its memory is not shared with the machine, or not by this engine")
-                    .in(setting.gtt ? "gtt" : "carve-out")
-                    .got(accelerator.id));
-  }
-  out.usable_memory = pools->usable();
-  return out;
+// A setting of a machine says nothing of cards with memory of their own.
+Result<void> check_set_up(const Accelerator& accelerator, const EngineInfo& engine,
+                          const UnifiedSetting& setting) {
+  if (!setting.carve_out && !setting.gtt) return {};
+  const auto& list = accelerator.set_up;
+  if (std::ranges::find(list, engine.id, &SharedMemory::engine) != list.end()) return {};
+  return fail(unsupported("its memory is not shared with the machine, or not by this engine")
+                  .in(setting.gtt ? "--gtt" : "--carve-out")
+                  .got(accelerator.id));
 }
 
 Bytes largest_need(const MemoryEstimate& memory) {
@@ -55,11 +52,7 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
                                       const std::string& format, std::optional<Error>& refusal,
                                       const Knowledge& knowledge) {
   std::optional<Fit> out;
-  auto set_up = as_set_up(accelerator, engine, request.unified, knowledge);
-  if (!set_up) {
-    if (set_up.error().kind != ErrorKind::unsupported) {
-      return std::unexpected(std::move(set_up).error());
-    }
+  if (auto set_up = check_set_up(accelerator, engine, request.unified); !set_up) {
     refusal = std::move(set_up).error();
     return out;
   }
@@ -80,7 +73,7 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
     f.engine = &engine;
     f.format = d->weights.format;
     const MemoryDemand demand = memory_demand(*d, request.context, request.sequences);
-    CAIRN_TRY(f.memory, estimate_memory(demand, engine, *set_up));
+    CAIRN_TRY(f.memory, estimate_memory(demand, engine, accelerator));
     CAIRN_TRY(f.unified, knowledge.unified.pools(accelerator, engine.id, request.unified,
                                                  largest_need(f.memory)));
     f.layout = layout;
@@ -90,8 +83,8 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
     const std::int64_t limit = position_limit(model.graph->spec);
     const std::int64_t most =
         limit > 0 ? limit : std::max(model.graph->spec.max_context, request.context);
-    CAIRN_TRY(f.largest_context, largest_context(demand, engine, *set_up, most));
-    CAIRN_TRY(f.largest_batch, largest_batch(demand, engine, *set_up, kMostSequences));
+    CAIRN_TRY(f.largest_context, largest_context(demand, engine, accelerator, most));
+    CAIRN_TRY(f.largest_batch, largest_batch(demand, engine, accelerator, kMostSequences));
     out = std::move(f);
     if (out->memory.fits) break;
   }
@@ -132,14 +125,14 @@ Result<Deployment> smallest_fitting(const ModelInput& model, DeploymentRequest r
                                     const Workload& workload, const Knowledge& knowledge) {
   request.layout = {};
   CAIRN_TRY(Deployment best, resolve(model, request, knowledge));
+  CAIRN_TRY(const Workload seen, workload_for(workload, *model.graph));
   for (const Layout& layout : usual_splits(*request.engine, *request.accelerator, kMostCards)) {
     request.layout = layout;
     auto d = resolve(model, request, knowledge);
     if (!d) continue;
     best = *std::move(d);
-    CAIRN_TRY(const MemoryEstimate memory,
-              estimate_memory(memory_demand(best, workload.positions(), 1), *best.engine,
-                              *best.accelerator));
+    CAIRN_TRY(const MemoryEstimate memory, estimate_memory(memory_demand(best, seen.positions(), 1),
+                                                           *best.engine, *best.accelerator));
     if (memory.fits) break;
   }
   return best;

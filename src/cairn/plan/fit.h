@@ -20,7 +20,7 @@ struct FitRequest {
   std::optional<std::int64_t> cards;       // nothing: as few as hold it, up to 8
   std::int64_t context = 4096;             // positions per sequence
   std::int64_t sequences = 1;
-  UnifiedSetting unified;  // of machines whose GPU shares their memory
+  UnifiedSetting unified;  // of machines whose GPU shares their memory: as Knowledge::set_up had
 };
 
 struct Fit {

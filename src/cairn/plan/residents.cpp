@@ -162,7 +162,8 @@ class Planner {
     }
     const DeviceOverheads overheads =
         p.engine->overheads_on(p.accelerator->vendor, p.accelerator->architecture);
-    const Bytes usable = (p.accelerator->capacity() - overheads.reserved) * usable_share(*p.engine);
+    const Bytes usable =
+        (p.accelerator->capacity(p.engine->id) - overheads.reserved) * usable_share(*p.engine);
     Choice choice(forms, usable);
     const auto chosen = choice.best();
     if (chosen.empty()) {

@@ -24,4 +24,23 @@ Result<Knowledge> Knowledge::load(Image image) {
                    std::move(hosts),  std::move(host_rules)};
 }
 
+Result<void> Knowledge::set_up(const UnifiedSetting& setting,
+                               const std::vector<std::string>& named) {
+  if (!setting.carve_out && !setting.gtt) return {};
+  std::vector<std::string> ids;
+  for (const EngineInfo& engine : engines.all()) ids.push_back(engine.id);
+  accelerators.set_up(setting, unified, ids);
+  for (const std::string& name : named) {
+    CAIRN_TRY(const Accelerator* a, accelerators.find(name));
+    if (!a->set_up.empty()) continue;
+    for (const std::string& id : ids) {
+      CAIRN_TRY([[maybe_unused]] const auto pools, unified.pools(*a, id, setting, Bytes{}));
+    }
+    return fail(unsupported("its memory is not shared with the machine")
+                    .in(setting.gtt ? "--gtt" : "--carve-out")
+                    .got(a->id));
+  }
+  return {};
+}
+
 }  // namespace cairn

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cairn/cost/kernel_parameters.h"
 #include "cairn/data/image.h"
@@ -34,6 +35,10 @@ struct Knowledge {
   HostRules host_rules;
 
   static Result<Knowledge> load(Image image);
+
+  /// Takes the machines of APUs as set up so. An error for an accelerator of `named`, ids
+  /// or other names, whose memory is not shared or less than that.
+  Result<void> set_up(const UnifiedSetting& setting, const std::vector<std::string>& named);
 };
 
 }  // namespace cairn
