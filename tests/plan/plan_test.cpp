@@ -173,6 +173,25 @@ TEST(Plan, RanksByWhatIsAskedFor) {
   }
 }
 
+// Two cards are owned: only electricity is paid for, 8766 hours a year of which the cards
+// work for the share of the terms.
+TEST(Plan, CountsWhatIsOwnedInTheCostOfTokens) {
+  PlanRequest r = request_for(1000, 500);
+  r.constraints.owned = {{"rx-7900-xtx", 2}};
+  r.constraints.accelerators = {"rx-7900-xtx"};
+  r.constraints.max_cards = 2;
+  const Plan plan = planned("gpt-oss-20b", r);
+  ASSERT_FALSE(plan.ranked.empty());
+  const Candidate& c = plan.ranked.front();
+  const CostFigures& m = c.prediction.money;
+  EXPECT_EQ(c.price, 0);
+  ASSERT_TRUE(c.yearly_cost && m.owned_per_mtok && m.energy_per_year);
+  EXPECT_NEAR(*c.yearly_cost, *m.energy_per_year, 1e-9);
+  const double tokens =
+      metric(c, "output_tokens_per_s", 0) * 8766 * 3600 * r.terms.utilisation / 1e6;
+  EXPECT_NEAR(*m.owned_per_mtok * tokens / *c.yearly_cost, 1, 1e-9);
+}
+
 // The Pareto front by the definition, over everything that qualifies.
 TEST(Plan, MarksTheParetoFront) {
   for (const Plan& plan : plans()) {

@@ -87,5 +87,18 @@ TEST(EncoderDecoder, OfSoundReadsItsWholeWindow) {
   EXPECT_LT(prompt(10).flops.value(), 1.3 * least);
 }
 
+// A window of 30 seconds is 1500 positions: https://arxiv.org/abs/2212.04356, section 2.2, at two
+// frames of 10 ms each.
+TEST(EncoderDecoder, OfSoundTakesNoOtherInput) {
+  const ModelInput whisper = test::model("whisper-large-v3");
+  Workload w;
+  EXPECT_EQ(must(workload_for(w, *whisper.graph)).input, 1500);
+  w.input = 300000;
+  w.input_given = true;
+  EXPECT_FALSE(workload_for(w, *whisper.graph));
+  w.input = 1500;
+  EXPECT_TRUE(workload_for(w, *whisper.graph));
+}
+
 }  // namespace
 }  // namespace cairn

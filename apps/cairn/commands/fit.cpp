@@ -159,7 +159,8 @@ Result<Answer> run_fit(Context& context) {
     write(fits, yes, request, model, context);
   } else {
     print(fits, request, model.name, context);
-    note_pools(fits, context);
+    note_pools(fits, request.unified, context);
+    if (fits.front().host_note) context.console.note(context.tr.tr(*fits.front().host_note));
     const std::int64_t made_for = model.graph->spec.max_context;
     if (made_for > 0 && request.context > made_for) {
       context.console.note(context.tr.tr("the model was made for {} positions, not for {}",

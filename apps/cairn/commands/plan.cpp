@@ -153,6 +153,12 @@ void write(const Plan& plan, const ModelInput& model, const PlanRequest& request
   }
   json.end_array();
   write_contests(json, plan.contests);
+  const PriceMix mix = price_mix(plan.ranked);
+  json.key("price_mix").begin_object().key("modules_only").begin_array();
+  for (const std::string& id : mix.modules) json.value(id);
+  json.end_array().key("whole_machines").begin_array();
+  for (const std::string& id : mix.machines) json.value(id);
+  json.end_array().end_object();
   write_counts(json, plan.counts);
   json.end_object();
   context.console.out(json.text());
@@ -164,6 +170,18 @@ bool unconfirmed(const Prediction& p) {
 }
 
 void print_ranked(const Plan& plan, const PlanRequest& request, const Knowledge& knowledge,
+// Prices of modules and of whole machines are not the same purchase.
+void print_price_mix(const Plan& plan, Context& context) {
+  const PriceMix mix = price_mix(plan.ranked);
+  if (mix.modules.empty()) return;
+  const std::string line = context.tr.tr(
+      "prices are not of the same things: {} without board, chassis and processors, {} in whole "
+      "machines; what is ranked by cost favours the former",
+      fmt::format("{}", fmt::join(mix.modules, ", ")),
+      fmt::format("{}", fmt::join(mix.machines, ", ")));
+  context.console.out(context.console.style().paint(Tone::warn, line) + "\n\n");
+}
+
                   Context& context) {
   const Translator& t = context.tr;
   TextTable table({{"#", Align::right},
@@ -286,6 +304,7 @@ Result<Answer> run_plan(Context& context) {
     }
     print_counts(result.counts, context);
     print_relaxations(result.relaxations, context);
+      print_price_mix(result, context);
     print_rejections(result.rejections, args.flag(kExplain), context);
   }
   return result.ranked.empty() ? Answer::no : Answer::yes;

@@ -60,8 +60,14 @@ void print_memory(const Prediction& p, Context& context) {
                                     format(d.capacity), parts_text(d.parts, t)));
   }
   if (p.memory.host > Bytes{}) {
-    context.console.out(fmt::format("{}: {}  ({})\n", t.tr(msg("host memory")),
-                                    format(p.memory.host), parts_text(p.memory.host_parts, t)));
+    std::string size = format(p.memory.host);
+    if (p.memory.host_lacks()) {
+      size = fmt::format("{} — {} / {}",
+                         context.console.style().paint(Tone::bad, t.tr(msg("does not fit"))), size,
+                         format(*p.memory.host_capacity));
+    }
+    context.console.out(fmt::format("{}: {}  ({})\n", t.tr(msg("host memory")), size,
+                                    parts_text(p.memory.host_parts, t)));
   }
 }
 

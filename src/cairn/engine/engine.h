@@ -184,6 +184,8 @@ struct EngineInfo {
   std::vector<std::string> community;
   std::vector<std::string> format_kinds;  // "gguf", "checkpoint"
   std::vector<FormatSupport> formats;     // of checkpoints; empty: all of the kinds
+  /// Types of weights that it reads and has no kernels for on GPUs.
+  std::vector<std::string> no_kernels;
   std::vector<std::string> kv_formats;
   std::vector<ModelSupport> models;  // empty: not known, taken as every one
   SplitMode split = SplitMode::layer;

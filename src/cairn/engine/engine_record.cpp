@@ -177,6 +177,16 @@ Result<std::vector<FormatSupport>> read_formats(const Layers& layers) {
   return out;
 }
 
+Result<std::vector<std::string>> read_no_kernels(const Layers& layers) {
+  std::vector<std::string> out;
+  const auto list = layers.find("no_kernels");
+  for (std::uint32_t i = 0; list && i < list->size(); ++i) {
+    CAIRN_TRY(const auto types, list->at(i).get_strings("types"));
+    out.insert(out.end(), types.begin(), types.end());
+  }
+  return out;
+}
+
 Result<MemoryModel> read_memory_model(const Layers& memory) {
   MemoryModel out;
   constexpr double kMost = 1e6;
@@ -242,11 +252,11 @@ Result<Layers> Layers::within(std::string_view key) const {
 }
 
 Result<EngineInfo> read_engine(Node record, const Layers& layers) {
-  constexpr std::array<std::string_view, 21> kFields{
+  constexpr std::array<std::string_view, 22> kFields{
       "id",        "name",      "homepage", "family",     "aliases",         "vendors",
       "community", "versions",  "split",    "formats",    "architectures",   "format_kinds",
       "sources",   "supports",  "notes",    "kv_formats", "device_defaults", "overheads",
-      "memory",    "reference", "models"};
+      "memory",    "reference", "models",   "no_kernels"};
   CAIRN_CHECK(record.only(kFields));
   EngineInfo out;
   CAIRN_TRY(const std::string_view id, record.get<std::string_view>("id"));
@@ -263,6 +273,7 @@ Result<EngineInfo> read_engine(Node record, const Layers& layers) {
   CAIRN_TRY(out.community, strings(layers, "community"));
   CAIRN_TRY(out.format_kinds, strings(layers, "format_kinds"));
   CAIRN_TRY(out.formats, read_formats(layers));
+  CAIRN_TRY(out.no_kernels, read_no_kernels(layers));
   CAIRN_TRY(out.kv_formats, strings(layers, "kv_formats"));
   CAIRN_TRY(out.reference, read_reference(layers));
   CAIRN_TRY(out.device_defaults, read_device_defaults(layers));

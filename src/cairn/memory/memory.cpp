@@ -123,16 +123,10 @@ Result<MemoryEstimate> estimate_memory(const MemoryDemand& demand, const EngineI
                                        const Accelerator& accelerator) {
   if (demand.context < 1) {
     return fail(bad_input("not a context")
-                    .in("context")
-                    .got(std::to_string(demand.context))
-                    .want("1 position or more"));
-  }
-  if (demand.sequences < 1) {
-    return fail(bad_input("not a number of sequences")
-                    .in("sequences")
-                    .got(std::to_string(demand.sequences))
-                    .want("1 or more"));
-  }
+namespace {
+
+Result<MemoryEstimate> estimate_devices(const MemoryDemand& demand, const EngineInfo& engine,
+                                        const Accelerator& accelerator) {
   switch (engine.family) {
     case EngineFamily::vllm:
       return memory::estimate_vllm(demand, engine, accelerator);
@@ -146,6 +140,38 @@ Result<MemoryEstimate> estimate_memory(const MemoryDemand& demand, const EngineI
       break;
   }
   return memory::estimate_llama_cpp(demand, engine, accelerator);
+}
+
+// What may hold the host's part. A device that shares the machine's memory leaves the rest of
+// that to it.
+std::optional<Bytes> host_capacity(const MemoryDemand& demand, const MemoryEstimate& estimate,
+                                   const Accelerator& accelerator) {
+  if (!accelerator.unified_memory) return demand.host_memory;
+  Bytes left = accelerator.memory * static_cast<double>(estimate.devices.size());
+  for (const DeviceMemory& d : estimate.devices) left = left - d.total;
+  return std::max(Bytes{}, left);
+}
+
+}  // namespace
+
+                    .in("context")
+                    .got(std::to_string(demand.context))
+                    .want("1 position or more"));
+  }
+  if (demand.sequences < 1) {
+    return fail(bad_input("not a number of sequences")
+                    .in("sequences")
+                    .got(std::to_string(demand.sequences))
+                    .want("1 or more"));
+  }
+  CAIRN_TRY(MemoryEstimate out, estimate_devices(demand, engine, accelerator));
+  if (!(out.host > Bytes{})) return out;
+  out.host_capacity = host_capacity(demand, out, accelerator);
+  if (out.host_lacks()) {
+    out.fits = false;
+    out.resident_sequences = 0;
+  }
+  return out;
 }
 
 Result<std::int64_t> largest_context(MemoryDemand demand, const EngineInfo& engine,

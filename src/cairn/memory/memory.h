@@ -59,6 +59,9 @@ struct MemoryDemand {
   std::int64_t sequences = 1;   // sequences that are resident at once, per replica
   EngineConfig config;
   MemoryCache* cache = nullptr;  // of a search
+  /// What the machine has for this replica beside the system; nothing: not known. Where the
+  /// device shares the machine's memory, that counts instead.
+  std::optional<Bytes> host_memory = {};
 };
 
 struct MemoryPart {
@@ -80,8 +83,9 @@ struct DeviceMemory {
 };
 
 struct MemoryEstimate {
-  std::vector<DeviceMemory> devices;  // one a pipeline stage
-  Bytes host{};                       // of host memory, the sum of host_parts
+  std::vector<DeviceMemory> devices;   // one a pipeline stage
+  Bytes host{};                        // of host memory, the sum of host_parts
+  std::optional<Bytes> host_capacity;  // that may hold it; nothing: not known
   /// llama.cpp: the token table and what is kept from the devices, inputs, logits.
   std::vector<MemoryPart> host_parts;
   bool fits = false;
@@ -92,6 +96,9 @@ struct MemoryEstimate {
   double resident_sequences = 0;
   /// Relative uncertainty of the total (one sigma), by engine, with its source in docs.
   double sigma = 0;
+
+  /// The host's memory is known, and is not enough.
+  [[nodiscard]] bool host_lacks() const { return host_capacity && host > *host_capacity; }
 };
 
 /// Bytes that `positions` positions of one sequence take in the KV cache of a

@@ -76,6 +76,7 @@ Result<std::optional<Fit>> try_format(const ModelInput& model, const FitRequest&
     CAIRN_TRY(f.memory, estimate_memory(demand, engine, accelerator));
     CAIRN_TRY(f.unified, knowledge.unified.pools(accelerator, engine.id, request.unified,
                                                  largest_need(f.memory)));
+    if (f.memory.host_lacks()) f.host_note = note_of_host(*d, f.memory, knowledge);
     f.layout = layout;
     f.approximate = d->weights.approximate;
     f.bits_per_weight = 8 * d->weights.total(*model.graph).value() /
@@ -124,8 +125,8 @@ Result<std::vector<Fit>> fit(const ModelInput& model, const FitRequest& request,
 Result<Deployment> smallest_fitting(const ModelInput& model, DeploymentRequest request,
                                     const Workload& workload, const Knowledge& knowledge) {
   request.layout = {};
-  CAIRN_TRY(Deployment best, resolve(model, request, knowledge));
   CAIRN_TRY(const Workload seen, workload_for(workload, *model.graph));
+  CAIRN_TRY(Deployment best, resolve(model, request, knowledge));
   for (const Layout& layout : usual_splits(*request.engine, *request.accelerator, kMostCards)) {
     request.layout = layout;
     auto d = resolve(model, request, knowledge);

@@ -34,6 +34,7 @@ struct Fit {
   std::int64_t largest_context = 0;     // with the sequences asked for, at most the model's own
   std::int64_t largest_batch = 0;       // sequences of the context asked for
   std::optional<UnifiedPools> unified;  // of an accelerator with unified memory
+  std::optional<Message> host_note;     // why the host's memory is not enough
 };
 
 /// One entry per accelerator, engine and format that can be combined: those that

@@ -106,6 +106,11 @@ Result<Found> find_best(const SearchSpace& space, const Pairing& pairing) {
   c.price = out.facts->price(c.cards);
   c.bits_per_weight = w.bits_per_weight;
   if (c.price) c.yearly_cost = owned_per_year(*c.price, c.prediction.money, request.terms);
+  if (c.price && out.facts->owned > 0) {
+    const Metric* tokens = c.prediction.metric("output_tokens_per_s");
+    count_bought(*c.price, tokens != nullptr ? tokens->value : 0, request.terms,
+                 c.prediction.money);
+  }
   const auto& host = request.constraints.host;
   const double sequences =
       std::max(1.0, std::ceil(c.prediction.workload.concurrency / static_cast<double>(w.replicas)));
@@ -271,3 +276,17 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
 }
 
 }  // namespace cairn
+PriceMix price_mix(const std::vector<Candidate>& candidates) {
+  PriceMix out;
+  for (const Candidate& c : candidates) {
+    const auto& price = c.prediction.money.purchase_price;
+    if (!price || (!price->bare && price->machine.empty())) continue;
+    auto& list = price->bare ? out.modules : out.machines;
+    if (std::ranges::find(list, c.prediction.accelerator) == list.end()) {
+      list.push_back(c.prediction.accelerator);
+    }
+  }
+  if (out.modules.empty() || out.machines.empty()) return {};
+  return out;
+}
+

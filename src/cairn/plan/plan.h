@@ -132,3 +132,10 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                        const Knowledge& knowledge);
 
 }  // namespace cairn
+/// Accelerators whose prices are of unlike things; both lists are empty where they are not.
+struct PriceMix {
+  std::vector<std::string> modules;   // alone, without board, chassis and processors
+  std::vector<std::string> machines;  // in whole machines
+};
+PriceMix price_mix(const std::vector<Candidate>& candidates);
+

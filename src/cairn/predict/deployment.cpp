@@ -11,6 +11,7 @@
 #include "cairn/model/gguf.h"
 #include "cairn/model/hf_config.h"
 #include "cairn/model/model_file.h"
+#include "cairn/predict/usual_host.h"
 
 namespace cairn {
 namespace {
@@ -59,6 +60,11 @@ Result<KvFormat> find_kv(std::string_view name, const EngineInfo& engine,
 Result<void> check_engine(const DeploymentRequest& r) {
   const EngineInfo& e = *r.engine;
   const Accelerator& a = *r.accelerator;
+  if (!a.is_gpu && a.status == Status::announced) {
+    return fail(unsupported("cannot say: announced, and only as part of a whole rack")
+                    .got(a.id)
+                    .want("an accelerator that is sold by itself"));
+  }
   if (!a.is_gpu) return fail(unsupported("not a single accelerator").got(a.id).want("a GPU"));
   if (!e.supports(a)) {
     return fail(unsupported("the engine does not run on this accelerator").in(e.id).got(a.id));
@@ -108,6 +114,15 @@ Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentReque
   const std::string name = as_stored           ? model.stored->format
                            : r.weights.empty() ? default_format(model, *r.engine)
                                                : r.weights;
+// Of the machine that is named, else of a usual one.
+std::optional<Bytes> host_memory_for(const DeploymentRequest& r, const Knowledge& knowledge) {
+  if (!r.places.given() || r.accelerator->unified_memory) return std::nullopt;
+  const std::int64_t cards = r.accelerator->cards(r.layout.devices());
+  const Host* host = r.host != nullptr ? r.host : usual_host(*r.accelerator, cards, knowledge);
+  if (host == nullptr) return std::nullopt;
+  return room_of_replica(*host, cards, r.layout.dp, knowledge);
+}
+
   const WeightFormatInfo* info = knowledge.weight_formats.find(name);
   if (info != nullptr) CAIRN_CHECK(check_format(*r.engine, *info, *r.accelerator));
   if (r.bound != nullptr) return *r.bound;
@@ -121,6 +136,25 @@ Result<void> check_layout(const Graph& graph, const Layout& layout) {
   auto shares = divide(graph, layout);
   if (shares) return {};
   Error error = std::move(shares).error();
+// An error where tensors that lie on the cards are of types without kernels; rows of the
+// embedding are read on the host.
+Result<void> check_kernels(const Deployment& d) {
+  const std::vector<std::string>& none = d.engine->no_kernels;
+  if (none.empty() || d.config.gpu_layers == 0) return {};
+  const Graph& graph = *d.model.graph;
+  for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+    const TensorType* type = d.weights.types[i];
+    if (graph.tensors[i].role == TensorRole::token_embedding || !contains(none, type->name)) {
+      continue;
+    }
+    return fail(unsupported("the engine has no kernels for weights of this type on GPUs")
+                    .in(d.engine->id)
+                    .got(type->name)
+                    .want("another format, or --ngl 0"));
+  }
+  return {};
+}
+
   const int least = std::min({layout.tp, layout.pp, layout.dp, layout.ep});
   if (least >= 1) error.kind = ErrorKind::unsupported;
   return fail(std::move(error));
@@ -323,7 +357,8 @@ MemoryDemand memory_demand(const Deployment& d, std::int64_t context, std::int64
           .layout = d.layout,
           .context = context,
           .sequences = sequences,
-          .config = d.config};
+          .config = d.config,
+          .host_memory = d.host_memory};
 }
 
 std::string default_format(const ModelInput& model, const EngineInfo& engine) {
@@ -373,3 +408,5 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
 }
 
 }  // namespace cairn
+  CAIRN_CHECK(check_kernels(out));
+  out.host_memory = host_memory_for(request, knowledge);

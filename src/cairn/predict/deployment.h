@@ -121,6 +121,9 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
 /// has none.
 Result<KvFormat> find_kv_format(std::string_view name, const EngineInfo& engine,
                                 const Knowledge& knowledge);
+  /// What the machines have for one replica of what settings keep on the host; nothing:
+  /// nothing is kept there, or it is not known.
+  std::optional<Bytes> host_memory;
 
 /// What the devices of one replica are to hold.
 MemoryDemand memory_demand(const Deployment& deployment, std::int64_t context,

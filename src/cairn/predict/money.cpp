@@ -46,6 +46,28 @@ std::optional<double> owned_per_year(double price, const CostFigures& figures,
   return price / terms.amortisation_years + *figures.energy_per_year;
 }
 
+namespace {
+
+// Years after which a purchase has cost less than the rent.
+void add_break_even(double price, CostFigures& m) {
+  if (!m.energy_per_year || !m.rented_per_year) return;
+  const double saved = *m.rented_per_year - *m.energy_per_year;
+  m.break_even_years = saved > 0 ? price / saved : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+void count_bought(double price, double output_tokens_per_s, const CostTerms& terms,
+                  CostFigures& figures) {
+  figures.owned_per_year = owned_per_year(price, figures, terms);
+  if (!figures.owned_per_year) return;
+  figures.owned_per_hour = *figures.owned_per_year / (kHoursPerYear * terms.utilisation);
+  if (output_tokens_per_s > 0) {
+    figures.owned_per_mtok = *figures.owned_per_hour / (output_tokens_per_s * 3600) * 1e6;
+  }
+  add_break_even(price, figures);
+}
+
 Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEstimate>& power,
                                 double output_tokens_per_s, const CostTerms& terms,
                                 const Knowledge& knowledge) {
@@ -61,8 +83,8 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
             purchase_of(*d.accelerator, terms.question(), prices, knowledge.hosts));
   m.rental_price = prices.rental(d.accelerator->card);
   if (m.purchase_price) {
-    m.purchase =
-        terms.whole_machines ? m.purchase_price->whole(whole) : m.purchase_price->each() * cards;
+    m.purchase_whole = m.purchase_price->whole(whole);
+    m.purchase = terms.whole_machines ? *m.purchase_whole : m.purchase_price->each() * cards;
   }
   if (power) {
     CAIRN_TRY(const double per_kwh, electricity_price(terms, prices));
@@ -76,10 +98,7 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
     m.rented_per_hour = each * cards;
     m.rented_per_year = *m.rented_per_hour * hours;
   }
-  if (m.purchase && m.energy_per_year && m.rented_per_year) {
-    const double saved = *m.rented_per_year - *m.energy_per_year;
-    m.break_even_years = saved > 0 ? *m.purchase / saved : std::numeric_limits<double>::infinity();
-  }
+  if (m.purchase) add_break_even(*m.purchase, m);
   if (tokens_per_hour > 0) {
     if (m.owned_per_hour) m.owned_per_mtok = *m.owned_per_hour / tokens_per_hour * 1e6;
     if (m.rented_per_hour) m.rented_per_mtok = *m.rented_per_hour / tokens_per_hour * 1e6;

@@ -33,6 +33,11 @@ Result<CostFigures> count_money(const Deployment& deployment,
 std::optional<double> owned_per_year(double price, const CostFigures& figures,
                                      const CostTerms& terms);
 
+/// Counts what owning costs anew where only a part of the cards is still to be bought, for
+/// `price`; the price of all of them stays.
+void count_bought(double price, double output_tokens_per_s, const CostTerms& terms,
+                  CostFigures& figures);
+
 /// Kilowatt-hours of so many devices in a year, of the room.
 double yearly_kwh(const PowerEstimate& power, double devices, const CostTerms& terms);
 

@@ -1,12 +1,15 @@
 #include "cairn/predict/prediction.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "cairn/predict/money.h"
 #include "cairn/predict/placed_stages.h"
+#include "cairn/predict/usual_host.h"
 
 namespace cairn {
 namespace {
@@ -141,9 +144,16 @@ Result<void> note_host(const Deployment& d, const Prediction& p, const Knowledge
 
 std::string gib(Bytes bytes) { return fmt::format("{:.1f} GiB", in_gib(bytes)); }
 
-// What is missing on the device that falls short most.
-void note_shortage(const Deployment& d, const MemoryDemand& demand, Prediction& p) {
+// What is missing on the device that falls short most, or on the host.
+void note_shortage(const Deployment& d, const MemoryDemand& demand, const Knowledge& knowledge,
+                   Prediction& p) {
   if (p.memory.fits || p.memory.devices.empty()) return;
+  const bool devices_hold = std::ranges::none_of(
+      p.memory.devices, [](const DeviceMemory& m) { return m.required > m.capacity; });
+  if (p.memory.host_lacks() && devices_hold) {
+    p.notes.push_back(note_of_host(d, p.memory, knowledge));
+    return;
+  }
   const DeviceMemory& worst = *std::ranges::max_element(
       p.memory.devices, {}, [](const DeviceMemory& m) { return m.required / m.capacity; });
   // vLLM counts all that it holds against its share.
@@ -191,6 +201,31 @@ void note_overload(Prediction& p) {
   p.workload.rate.reset();
 }
 
+// What a machine with shared memory has to be told where its kernel's default is less than
+// is needed: the share of the catalogue is what can be set.
+Result<void> note_pools(const Deployment& d, const Knowledge& knowledge, Prediction& p) {
+  const Accelerator& a = *d.accelerator;
+  if (!a.unified_memory || !a.set_up.empty()) return {};
+  Bytes need{};
+  for (const DeviceMemory& m : p.memory.devices) need = std::max(need, m.required);
+  CAIRN_TRY(const auto pools, knowledge.unified.pools(a, d.engine->id, {}, need));
+  if (!pools || pools->parameters.empty()) return {};
+  std::vector<std::string> parameters;
+  for (const KernelParameter& k : pools->parameters) {
+    parameters.push_back(fmt::format("{}={}", k.name, k.value));
+  }
+  const auto note = [&](std::string_view sentence) {
+    return message(sentence, a.id, d.engine->id, gib(pools->carve_out), gib(pools->default_gtt),
+                   d.weights.format, fmt::format("{}", fmt::join(parameters, " ")));
+  };
+  p.notes.push_back(
+      pools->larger_only
+          ? note(msg("{} in {} takes the larger of carve-out and GTT, by default {} and {}; for {} "
+                     "set {}"))
+          : note(msg("{} in {} takes the carve-out and GTT, by default {} and {}; for {} set {}")));
+  return {};
+}
+
 // What is to be known of the hardware and the model at so many positions.
 void note_limits(const Deployment& d, double positions, Prediction& p) {
   const ModelSpec& spec = d.model.graph->spec;
@@ -214,14 +249,6 @@ void note_limits(const Deployment& d, double positions, Prediction& p) {
   }
 }
 
-// Positions of an encoder are not the decoder's: that one holds what it writes.
-Workload of_decoder(Workload w, const ModelSpec& spec) {
-  if (purpose_of(spec) == Purpose::rewriting && w.context == 0) {
-    w.context = static_cast<std::int64_t>(w.output) + 1;
-  }
-  return w;
-}
-
 // A batch of sequences that is read at once, each replica having its share: encoders.
 Result<Prediction> predict_batch(const Deployment& d, const Workload& workload,
                                  const CostTerms& terms, const Knowledge& knowledge) {
@@ -236,7 +263,7 @@ Result<Prediction> predict_batch(const Deployment& d, const Workload& workload,
   p.prefill = times.at_once(batch, w.input);
   const MemoryDemand demand = demand_of(d, w);
   CAIRN_TRY(p.memory, estimate_memory(demand, *d.engine, *d.accelerator));
-  note_shortage(d, demand, p);
+  note_shortage(d, demand, knowledge, p);
   const double most = w.concurrency / p.prefill.total.value();
   if (w.rate && *w.rate > most) note_overload(p);
   const double rate = w.rate.value_or(most);
@@ -267,11 +294,29 @@ Result<Prediction> predict_batch(const Deployment& d, const Workload& workload,
 
 }  // namespace
 
+Result<Workload> workload_for(const Workload& workload, const Graph& graph) {
+  Workload out = workload;
+  if (const double window = window_positions(graph); window > 0) {
+    if (workload.input_given && workload.input != window) {
+      return fail(bad_input("the encoder reads a window of sound, whatever the input is")
+                      .in("--input")
+                      .got(fmt::format("{:.0f}", workload.input))
+                      .want(fmt::format("{:.0f} positions, or nothing", window)));
+    }
+    out.input = window;
+  }
+  if (purpose_of(graph.spec) == Purpose::rewriting && out.context == 0) {
+    out.context = static_cast<std::int64_t>(out.output) + 1;
+  }
+  return out;
+}
+
 Result<Prediction> predict(const Deployment& d, const Workload& workload, const CostTerms& terms,
                            const Knowledge& knowledge) {
   const ModelSpec& spec = d.model.graph->spec;
   if (purpose_of(spec) == Purpose::features) return predict_batch(d, workload, terms, knowledge);
-  Prediction p = described(d, of_decoder(workload, spec), terms);
+  CAIRN_TRY(Workload seen, workload_for(workload, *d.model.graph));
+  Prediction p = described(d, seen, terms);
   Workload& w = p.workload;
   CAIRN_CHECK(check_positions(d.model, w.positions()));
   CAIRN_TRY(ReplicaModel model, ReplicaModel::build(d, w, knowledge));
@@ -281,7 +326,8 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   if (workload.rate) w.concurrency = point.load.present * point.replicas;
   const MemoryDemand demand = demand_of(d, w);
   CAIRN_TRY(p.memory, estimate_memory(demand, *d.engine, *d.accelerator));
-  note_shortage(d, demand, p);
+  note_shortage(d, demand, knowledge, p);
+  CAIRN_CHECK(note_pools(d, knowledge, p));
   Metrics metrics(basis_of(d));
   add_memory(metrics, p, d);
   p.prefill = point.load.steady.prefill;
@@ -312,12 +358,14 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   return p;
 }
 
-Result<std::vector<Explanation>> explain(const Deployment& d, const Workload& w,
+Result<std::vector<Explanation>> explain(const Deployment& d, const Workload& workload,
                                          const Knowledge& knowledge) {
   CAIRN_TRY(const RequestTimes times, RequestTimes::build(d, knowledge));
+  CAIRN_TRY(const Workload w, workload_for(workload, *d.model.graph));
   std::vector<Explanation> out;
-  const auto add = [&](std::string_view phase, const Step& step) {
-    for (const StepModel& stage : times.stages()) {
+  const auto add = [&](std::string_view phase, std::span<const StepModel> stages,
+                       const Step& step) {
+    for (const StepModel& stage : stages) {
       for (const GroupTime& g : stage.explain(step)) {
         Explanation e{std::string(phase), g.group->name, g.group->count, g.time,
                       g.group->type != nullptr ? g.group->type->name : std::string()};
@@ -334,16 +382,26 @@ Result<std::vector<Explanation>> explain(const Deployment& d, const Workload& w,
   };
   const double batch = std::max(1.0, w.concurrency / d.layout.dp);
   if (purpose_of(d.model.graph->spec) == Purpose::features) {
-    add("prefill",
+    add("prefill", times.stages(),
         {.sequences = batch, .tokens_per_sequence = w.input, .context = 0, .output_tokens = batch});
     return out;
   }
-  add("prefill",
-      {.sequences = 1, .tokens_per_sequence = w.input, .context = 0, .output_tokens = 1});
-  add("decode", {.sequences = batch,
-                 .tokens_per_sequence = 1,
-                 .context = w.input + w.output / 2,
-                 .output_tokens = batch});
+  const StepModel* encoder = times.encoder();
+  if (encoder != nullptr) {
+    add("prefill", {encoder, 1},
+        {.sequences = 1, .tokens_per_sequence = w.input, .context = 0, .output_tokens = 0});
+  }
+  // A decoder begins with one token of its own where an encoder has read the input.
+  add("prefill", times.stages(),
+      {.sequences = 1,
+       .tokens_per_sequence = encoder != nullptr ? 1 : w.input,
+       .context = 0,
+       .output_tokens = 1});
+  add("decode", times.stages(),
+      {.sequences = batch,
+       .tokens_per_sequence = 1,
+       .context = encoder != nullptr ? 1 : w.input + w.output / 2,
+       .output_tokens = batch});
   return out;
 }
 

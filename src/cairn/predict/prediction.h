@@ -63,6 +63,8 @@ struct CostFigures {
   std::optional<double> kwh_per_year;     // the same, of the room
   std::optional<double> owned_per_hour;   // amortised cards and electricity, per hour of work
   std::optional<double> rented_per_hour;  // all cards
+  /// What has to be bought for them: whole machines or base boards where they are sold so.
+  std::optional<double> purchase_whole;
   std::optional<double> owned_per_mtok;   // per million output tokens
   std::optional<double> rented_per_mtok;
   std::optional<double> owned_per_year;
@@ -99,6 +101,11 @@ struct Prediction {
 
   [[nodiscard]] const Metric* metric(std::string_view name) const;
 };
+
+/// The workload as the model sees it. An encoder of sound reads a window of one length, and the
+/// positions of an encoder are not the decoder's, which holds what it writes. An error for an
+/// input that is given and is not that window.
+Result<Workload> workload_for(const Workload& workload, const Graph& graph);
 
 /// Predicts. Requests beyond those that the KV cache and the engine hold at once
 /// wait: they add to the time to the first token, not to the batch. The memory is always filled in;

@@ -33,6 +33,17 @@ std::shared_ptr<const DeviceModel> device_model(const Deployment& d, KernelParam
 
 }  // namespace
 
+double window_positions(const Graph& graph) {
+  for (const Graph& part : graph.parts) {
+    if (part.spec.part != ModelPart::encoder) continue;
+    // Sound comes in windows of one length; text is as long as it is.
+    const bool sound = std::ranges::any_of(
+        part.tensors, [](const Tensor& t) { return t.role == TensorRole::patch_embedding; });
+    return sound ? static_cast<double>(part.spec.positions) : 0;
+  }
+  return 0;
+}
+
 Result<StepShapes> ShapeCache::get(const Deployment& d) {
   Key key(d.weights.format, d.layout.tp, d.layout.pp, d.layout.ep);
   {
@@ -49,6 +60,10 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
                                          ShapeCache* cache) {
   RequestTimes out;
   if (std::ranges::none_of(d.accelerator->peak, [](const auto& p) { return p.has_value(); })) {
+    if (d.accelerator->status == Status::announced) {
+      return fail(
+          unsupported("cannot say: announced, no compute rate is known").got(d.accelerator->id));
+    }
     return fail(unsupported("no compute rate of this accelerator is known").got(d.accelerator->id));
   }
   CAIRN_TRY(KernelParameters kernels,
@@ -104,10 +119,7 @@ void RequestTimes::add_encoder(const Deployment& d,
       shape.add({.kind = OperatorKind::linear, .input = tensor.columns, .output = tensor.rows},
                 &tensor, d.weights.types[t]);
     }
-    // Sound comes in windows of one length; text is as long as it is.
-    const bool text = std::ranges::none_of(
-        part.tensors, [](const Tensor& t) { return t.role == TensorRole::patch_embedding; });
-    encoder_positions_ = text ? 0 : static_cast<double>(part.spec.positions);
+    encoder_positions_ = window_positions(decoder);
     encoder_.emplace(std::make_shared<const StepShape>(std::move(shape)), d.kv, device,
                      CollectiveModel());
     return;

@@ -31,6 +31,10 @@ class ShapeCache {
   std::map<Key, StepShapes> shapes_;
 };
 
+/// Positions that the model's encoder reads of every request, whatever it is given: a window
+/// of sound; 0: there is no encoder, or it reads as many as the prompt has.
+double window_positions(const Graph& graph);
+
 class RequestTimes {
  public:
   /// An error (unsupported) where the catalogue knows no compute rate of the device
@@ -79,6 +83,8 @@ class RequestTimes {
   [[nodiscard]] const std::vector<StepModel>& stages() const { return stages_; }
   /// Stages that are cards; at least 1.
   [[nodiscard]] std::size_t cards() const;
+  /// The encoder, where the model has one that a decoder reads; else null.
+  [[nodiscard]] const StepModel* encoder() const { return encoder_ ? &*encoder_ : nullptr; }
   /// Positions that an encoder reads whatever the prompt is; 0: as many as the prompt.
   [[nodiscard]] double encoder_positions() const { return encoder_positions_; }
   /// Standard deviation of the logarithm of a step's time, from the priors of the
