@@ -228,19 +228,6 @@ Result<DeploymentRequest> settings_of(const ParsedCommand& args, const Knowledge
 }
 
 Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine) {
-Result<void> check_build(const ParsedCommand& args, const EngineInfo& engine,
-                         const ModelInput& model, const Knowledge& knowledge) {
-  const auto build = args.integer(kBuild);
-  if (!build || engine.family != EngineFamily::llama_cpp) return {};
-  CAIRN_TRY(const EngineInfo* release,
-            knowledge.engines.find(fmt::format("{}@{}", engine.id, *build)));
-  const std::string& architecture = model.graph->spec.architecture;
-  if (release->answer_for(architecture) != RunsModel::no) return {};
-  // A class that no release lists is answered for elsewhere.
-  if (engine.answer_for(architecture) == RunsModel::no) return {};
-  return release->check_model(architecture);
-}
-
   const auto number = [&args](const OptionSpec& option) {
     return static_cast<int>(args.integer(option).value_or(1));
   };
@@ -269,8 +256,8 @@ Result<void> check_build(const ParsedCommand& args, const EngineInfo& engine,
 Result<Workload> workload_of(const ParsedCommand& args) {
   Workload w;
   w.input = static_cast<double>(args.integer(kInput).value_or(512));
-  w.output = static_cast<double>(args.integer(kOutput).value_or(128));
   w.input_given = args.given(kInput);
+  w.output = static_cast<double>(args.integer(kOutput).value_or(128));
   w.context = args.integer(kContext).value_or(0);
   if (args.given(kRate) && args.given(kConcurrency)) {
     return fail(bad_input("both a rate and a concurrency").in("--rate").want("one of them"));
@@ -288,23 +275,12 @@ Result<Workload> workload_of(const ParsedCommand& args) {
 namespace {
 
 bool is_date(std::string_view text) {
-// A day of the calendar, or its month or year alone.
   constexpr std::string_view kForm = "dddd-dd-dd";
   if (text.size() != 4 && text.size() != 7 && text.size() != kForm.size()) return false;
-  const bool formed = std::equal(text.begin(), text.end(), kForm.begin(), [](char c, char form) {
+  return std::equal(text.begin(), text.end(), kForm.begin(), [](char c, char form) {
     return form == '-' ? c == '-' : c >= '0' && c <= '9';
   });
 }
-  if (!formed) return false;
-  const auto number = [text](std::size_t from, std::size_t digits) {
-    unsigned out = 0;
-    for (const char c : text.substr(from, digits)) out = 10 * out + static_cast<unsigned>(c - '0');
-    return out;
-  };
-  const std::chrono::year year(static_cast<int>(number(0, 4)));
-  const std::chrono::month month(text.size() > 4 ? number(5, 2) : 1);
-  const std::chrono::day day(text.size() > 7 ? number(8, 2) : 1);
-  return std::chrono::year_month_day(year, month, day).ok();
 
 // "rx-9070-xt:640EUR".
 Result<GivenPrice> given_price(const std::string& text, const Knowledge& knowledge) {

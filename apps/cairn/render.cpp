@@ -58,8 +58,7 @@ void write_step(JsonWriter& json, std::string_view key, const StepTime& t) {
 }  // namespace
 
 void write_memory(JsonWriter& json, const MemoryEstimate& memory) {
-  json.begin_object().field("fits", memory.fits).field("narrow", memory.narrow());
-  json.key("devices").begin_array();
+  json.begin_object().field("fits", memory.fits).key("devices").begin_array();
   for (const DeviceMemory& d : memory.devices) {
     json.begin_object().field("device", d.device).field("capacity_bytes", d.capacity);
     json.field("total_bytes", d.total).field("required_bytes", d.required);
@@ -68,6 +67,7 @@ void write_memory(JsonWriter& json, const MemoryEstimate& memory) {
     json.end_object().end_object();
   }
   json.end_array().field("host_bytes", memory.host);
+  json.field("host_capacity_bytes", memory.host_capacity);
   json.key("host_parts").begin_object();
   for (const MemoryPart& part : memory.host_parts) json.field(part.name, part.bytes);
   json.end_object().field("kv_tokens", memory.kv_tokens);
@@ -103,8 +103,7 @@ std::string deployment_line(const Prediction& p, const Translator& t) {
   std::string line =
       fmt::format("{} x {}, {}, {}", p.layout.devices(), p.accelerator, p.engine, p.weights);
   if (p.layout.devices() > 1) line += ", " + p.layout.to_string();
-  // What only reads keeps no cache.
-  if (p.workload.output > 0 && p.kv != "fp16" && p.kv != "auto") line += ", KV " + p.kv;
+  if (p.kv != "fp16" && p.kv != "auto") line += ", KV " + p.kv;
   if (p.announced) line += " (" + std::string(t.tr(msg("announced"))) + ")";
   return line;
 }

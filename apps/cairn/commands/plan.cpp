@@ -59,7 +59,7 @@ Result<void> apply_options(const ParsedCommand& args, const Knowledge& knowledge
   }
   if (const auto watts = args.number(kPlanPower)) c.power_w = watts;
   if (const auto machine = machine_of(args)) c.host = machine;
-  if (const auto cards = args.integer(kGpus)) c.max_cards = *cards;
+  if (const auto cards = args.integer(kMostGpus)) c.max_cards = *cards;
   if (args.given(kVendor)) c.vendor = *args.text(kVendor) == "any" ? "" : *args.text(kVendor);
   if (const auto name = args.text(kWeights)) c.formats = {std::string(*name)};
   if (const auto name = args.text(kKv)) c.kv = *name;
@@ -152,13 +152,13 @@ void write(const Plan& plan, const ModelInput& model, const PlanRequest& request
     json.field("unit", r.unit).field("accelerator", r.accelerator).end_object();
   }
   json.end_array();
-  write_contests(json, plan.contests);
   const PriceMix mix = price_mix(plan.ranked);
   json.key("price_mix").begin_object().key("modules_only").begin_array();
   for (const std::string& id : mix.modules) json.value(id);
   json.end_array().key("whole_machines").begin_array();
   for (const std::string& id : mix.machines) json.value(id);
   json.end_array().end_object();
+  write_contests(json, plan.contests);
   write_counts(json, plan.counts);
   json.end_object();
   context.console.out(json.text());
@@ -169,7 +169,6 @@ bool unconfirmed(const Prediction& p) {
   return p.money.purchase_price && !p.money.purchase_price->confirmed;
 }
 
-void print_ranked(const Plan& plan, const PlanRequest& request, const Knowledge& knowledge,
 // Prices of modules and of whole machines are not the same purchase.
 void print_price_mix(const Plan& plan, Context& context) {
   const PriceMix mix = price_mix(plan.ranked);
@@ -182,6 +181,7 @@ void print_price_mix(const Plan& plan, Context& context) {
   context.console.out(context.console.style().paint(Tone::warn, line) + "\n\n");
 }
 
+void print_ranked(const Plan& plan, const PlanRequest& request, const Knowledge& knowledge,
                   Context& context) {
   const Translator& t = context.tr;
   TextTable table({{"#", Align::right},
@@ -293,6 +293,7 @@ Result<Answer> run_plan(Context& context) {
     if (result.ranked.empty()) {
       context.console.out(context.tr.tr("nothing qualifies for {}", model.name) + "\n");
     } else {
+      print_price_mix(result, context);
       print_ranked(result, plan.request, knowledge, context);
       std::vector<const Machines*> machines;
       machines.reserve(result.ranked.size());
@@ -304,7 +305,6 @@ Result<Answer> run_plan(Context& context) {
     }
     print_counts(result.counts, context);
     print_relaxations(result.relaxations, context);
-      print_price_mix(result, context);
     print_rejections(result.rejections, args.flag(kExplain), context);
   }
   return result.ranked.empty() ? Answer::no : Answer::yes;

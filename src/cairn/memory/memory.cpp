@@ -119,10 +119,6 @@ Bytes state_bytes(const RecurrentSpec& recurrent, std::int64_t hidden, double el
                window_bytes * memory::to_double(r.window_elements(features)));
 }
 
-Result<MemoryEstimate> estimate_memory(const MemoryDemand& demand, const EngineInfo& engine,
-                                       const Accelerator& accelerator) {
-  if (demand.context < 1) {
-    return fail(bad_input("not a context")
 namespace {
 
 Result<MemoryEstimate> estimate_devices(const MemoryDemand& demand, const EngineInfo& engine,
@@ -154,6 +150,10 @@ std::optional<Bytes> host_capacity(const MemoryDemand& demand, const MemoryEstim
 
 }  // namespace
 
+Result<MemoryEstimate> estimate_memory(const MemoryDemand& demand, const EngineInfo& engine,
+                                       const Accelerator& accelerator) {
+  if (demand.context < 1) {
+    return fail(bad_input("not a context")
                     .in("context")
                     .got(std::to_string(demand.context))
                     .want("1 position or more"));

@@ -231,6 +231,20 @@ Objective objective_of(const PlanRequest& request) {
   return c.budget && !targets ? Objective::latency : Objective::cost;
 }
 
+PriceMix price_mix(const std::vector<Candidate>& candidates) {
+  PriceMix out;
+  for (const Candidate& c : candidates) {
+    const auto& price = c.prediction.money.purchase_price;
+    if (!price || (!price->bare && price->machine.empty())) continue;
+    auto& list = price->bare ? out.modules : out.machines;
+    if (std::ranges::find(list, c.prediction.accelerator) == list.end()) {
+      list.push_back(c.prediction.accelerator);
+    }
+  }
+  if (out.modules.empty() || out.machines.empty()) return {};
+  return out;
+}
+
 Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                        const Knowledge& knowledge) {
   if (purpose_of(model.graph->spec) != Purpose::text) {
@@ -276,17 +290,3 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
 }
 
 }  // namespace cairn
-PriceMix price_mix(const std::vector<Candidate>& candidates) {
-  PriceMix out;
-  for (const Candidate& c : candidates) {
-    const auto& price = c.prediction.money.purchase_price;
-    if (!price || (!price->bare && price->machine.empty())) continue;
-    auto& list = price->bare ? out.modules : out.machines;
-    if (std::ranges::find(list, c.prediction.accelerator) == list.end()) {
-      list.push_back(c.prediction.accelerator);
-    }
-  }
-  if (out.modules.empty() || out.machines.empty()) return {};
-  return out;
-}
-

@@ -125,13 +125,6 @@ struct Plan {
   std::int64_t evaluated = 0;  // of the counts
 };
 
-/// What the request is ranked by.
-Objective objective_of(const PlanRequest& request);
-
-Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
-                       const Knowledge& knowledge);
-
-}  // namespace cairn
 /// Accelerators whose prices are of unlike things; both lists are empty where they are not.
 struct PriceMix {
   std::vector<std::string> modules;   // alone, without board, chassis and processors
@@ -139,3 +132,10 @@ struct PriceMix {
 };
 PriceMix price_mix(const std::vector<Candidate>& candidates);
 
+/// What the request is ranked by.
+Objective objective_of(const PlanRequest& request);
+
+Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
+                       const Knowledge& knowledge);
+
+}  // namespace cairn

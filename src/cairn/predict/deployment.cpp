@@ -108,12 +108,6 @@ void place(const LlamaCppPlaces& places, EngineConfig& c) {
   c.tensor_split = places.tensor_split;
 }
 
-Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentRequest& r,
-                                  const Knowledge& knowledge) {
-  const bool as_stored = r.weights.empty() && model.stored;
-  const std::string name = as_stored           ? model.stored->format
-                           : r.weights.empty() ? default_format(model, *r.engine)
-                                               : r.weights;
 // Of the machine that is named, else of a usual one.
 std::optional<Bytes> host_memory_for(const DeploymentRequest& r, const Knowledge& knowledge) {
   if (!r.places.given() || r.accelerator->unified_memory) return std::nullopt;
@@ -123,6 +117,12 @@ std::optional<Bytes> host_memory_for(const DeploymentRequest& r, const Knowledge
   return room_of_replica(*host, cards, r.layout.dp, knowledge);
 }
 
+Result<BoundWeights> bind_weights(const ModelInput& model, const DeploymentRequest& r,
+                                  const Knowledge& knowledge) {
+  const bool as_stored = r.weights.empty() && model.stored;
+  const std::string name = as_stored           ? model.stored->format
+                           : r.weights.empty() ? default_format(model, *r.engine)
+                                               : r.weights;
   const WeightFormatInfo* info = knowledge.weight_formats.find(name);
   if (info != nullptr) CAIRN_CHECK(check_format(*r.engine, *info, *r.accelerator));
   if (r.bound != nullptr) return *r.bound;
@@ -130,12 +130,6 @@ std::optional<Bytes> host_memory_for(const DeploymentRequest& r, const Knowledge
   return knowledge.weight_formats.bind(*model.graph, name);
 }
 
-// A model that cannot be cut as asked is out of reach, not a slip of the pen: a
-// search goes on with the next layout.
-Result<void> check_layout(const Graph& graph, const Layout& layout) {
-  auto shares = divide(graph, layout);
-  if (shares) return {};
-  Error error = std::move(shares).error();
 // An error where tensors that lie on the cards are of types without kernels; rows of the
 // embedding are read on the host.
 Result<void> check_kernels(const Deployment& d) {
@@ -155,6 +149,12 @@ Result<void> check_kernels(const Deployment& d) {
   return {};
 }
 
+// A model that cannot be cut as asked is out of reach, not a slip of the pen: a
+// search goes on with the next layout.
+Result<void> check_layout(const Graph& graph, const Layout& layout) {
+  auto shares = divide(graph, layout);
+  if (shares) return {};
+  Error error = std::move(shares).error();
   const int least = std::min({layout.tp, layout.pp, layout.dp, layout.ep});
   if (least >= 1) error.kind = ErrorKind::unsupported;
   return fail(std::move(error));
@@ -403,10 +403,10 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   CAIRN_TRY(out.weights, bind_weights(model, request, knowledge));
   CAIRN_TRY(out.kv,
             find_kv(request.kv.empty() ? c.kv_format : request.kv, *request.engine, knowledge));
+  CAIRN_CHECK(check_kernels(out));
   CAIRN_CHECK(check_layout(*model.graph, request.layout));
+  out.host_memory = host_memory_for(request, knowledge);
   return out;
 }
 
 }  // namespace cairn
-  CAIRN_CHECK(check_kernels(out));
-  out.host_memory = host_memory_for(request, knowledge);

@@ -110,6 +110,9 @@ struct Deployment {
   Layout layout;
   const Host* host = nullptr;  // null: a usual one of the catalogue
   std::optional<BytesPerSecond> host_bandwidth;
+  /// What the machines have for one replica of what settings keep on the host; nothing:
+  /// nothing is kept there, or it is not known.
+  std::optional<Bytes> host_memory;
 };
 
 /// Resolves a request. Refused: an engine that does not run on the vendor or
@@ -121,9 +124,6 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
 /// has none.
 Result<KvFormat> find_kv_format(std::string_view name, const EngineInfo& engine,
                                 const Knowledge& knowledge);
-  /// What the machines have for one replica of what settings keep on the host; nothing:
-  /// nothing is kept there, or it is not known.
-  std::optional<Bytes> host_memory;
 
 /// What the devices of one replica are to hold.
 MemoryDemand memory_demand(const Deployment& deployment, std::int64_t context,
