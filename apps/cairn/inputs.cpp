@@ -228,6 +228,19 @@ Result<DeploymentRequest> settings_of(const ParsedCommand& args, const Knowledge
 }
 
 Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine) {
+Result<void> check_build(const ParsedCommand& args, const EngineInfo& engine,
+                         const ModelInput& model, const Knowledge& knowledge) {
+  const auto build = args.integer(kBuild);
+  if (!build || engine.family != EngineFamily::llama_cpp) return {};
+  CAIRN_TRY(const EngineInfo* release,
+            knowledge.engines.find(fmt::format("{}@{}", engine.id, *build)));
+  const std::string& architecture = model.graph->spec.architecture;
+  if (release->answer_for(architecture) != RunsModel::no) return {};
+  // A class that no release lists is answered for elsewhere.
+  if (engine.answer_for(architecture) == RunsModel::no) return {};
+  return release->check_model(architecture);
+}
+
   const auto number = [&args](const OptionSpec& option) {
     return static_cast<int>(args.integer(option).value_or(1));
   };

@@ -25,6 +25,9 @@ Result<std::vector<const Accelerator*>> accelerators_of(const ParsedCommand& arg
 /// Engine settings, KV format and layout; accelerator, engine and weights are
 /// filled in by the command. --gpus without a layout splits one model over them.
 Result<DeploymentRequest> settings_of(const ParsedCommand& args, const Knowledge& knowledge);
+/// An error where the build that --build names did not run the model yet.
+Result<void> check_build(const ParsedCommand& args, const EngineInfo& engine,
+                         const ModelInput& model, const Knowledge& knowledge);
 /// The layout for an engine: --tp, --pp, --ep, --dp, or --gpus cards for one model.
 /// An error where both are given and differ.
 Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine);

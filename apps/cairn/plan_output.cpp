@@ -218,7 +218,10 @@ void print_rejections(const std::vector<Rejection>& rejections, bool all, Contex
   const Translator& t = context.tr;
   if (rejections.empty()) return;
   if (!all) {
-    context.console.note(t.tr("{} accelerators left out; --explain says why", rejections.size()));
+    context.console.note(
+        rejections.size() == 1
+            ? t.tr("1 accelerator left out; --explain says why")
+            : t.tr("{} accelerators left out; --explain says why", rejections.size()));
     return;
   }
   TextTable table({{t.tr("left out")},
@@ -226,6 +229,15 @@ void print_rejections(const std::vector<Rejection>& rejections, bool all, Contex
                    {t.tr("allowed"), Align::right},
                    {t.tr("needed"), Align::right},
                    {""}});
+namespace {
+
+// Sizes with their unit, as everywhere; other numbers have a column for it.
+std::string limit_text(double value, std::string_view unit) {
+  return unit == "GiB" && std::isfinite(value) ? format(gib(value)) : format_number(value);
+}
+
+}  // namespace
+
   for (const Rejection& r : rejections) {
     if (r.reason.empty() && !std::isfinite(r.needed)) {
       table.add(
@@ -234,9 +246,9 @@ void print_rejections(const std::vector<Rejection>& rejections, bool all, Contex
       continue;
     }
     table.add({r.accelerator, t.tr(word_for_constraint(r.constraint)),
-               r.reason.empty() ? format_number(r.limit) : "",
-               r.reason.empty() ? format_number(r.needed) : "",
-               r.reason.empty() ? r.unit : r.reason});
+               r.reason.empty() ? limit_text(r.limit, r.unit) : "",
+               r.reason.empty() ? limit_text(r.needed, r.unit) : "",
+               r.reason.empty() ? (r.unit == "GiB" ? std::string() : r.unit) : r.reason});
   }
   context.console.out("\n" + table.render(context.console.style()));
 }

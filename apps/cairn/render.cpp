@@ -100,13 +100,33 @@ void write_prediction(JsonWriter& json, const Prediction& p) {
 }
 
 std::string deployment_line(const Prediction& p, const Translator& t) {
-  std::string line =
-      fmt::format("{} x {}, {}, {}", p.layout.devices(), p.accelerator, p.engine, p.weights);
+  std::string line = fmt::format("{} x {}, {} ({}), {}", p.layout.devices(), p.accelerator,
+                                 p.engine, version_text(p.config.version, t), p.weights);
   if (p.layout.devices() > 1) line += ", " + p.layout.to_string();
-  if (p.kv != "fp16" && p.kv != "auto") line += ", KV " + p.kv;
+  // What only reads keeps no cache.
+  if (p.workload.output > 0 && p.kv != "fp16" && p.kv != "auto") line += ", KV " + p.kv;
   if (p.announced) line += " (" + std::string(t.tr(msg("announced"))) + ")";
   return line;
 }
+namespace {
+
+// "0.21 and later", "b9480 to b10399", "before b2413"; what follows a comma is a remark.
+std::string version_text(std::string_view version, const Translator& t) {
+  constexpr std::string_view kLater = " and later";
+  constexpr std::string_view kBefore = "before ";
+  constexpr std::string_view kTo = " to ";
+  version = version.substr(0, version.find(','));
+  if (version.ends_with(kLater)) {
+    return t.tr("{} and later", version.substr(0, version.size() - kLater.size()));
+  }
+  if (version.starts_with(kBefore)) return t.tr("before {}", version.substr(kBefore.size()));
+  const std::size_t to = version.find(kTo);
+  if (to == std::string_view::npos) return std::string(version);
+  return t.tr("{} to {}", version.substr(0, to), version.substr(to + kTo.size()));
+}
+
+}  // namespace
+
 
 std::string layout_text(const Layout& layout, const Translator& t) {
   return layout.devices() == 1 ? std::string(t.tr(msg("1 device"))) : layout.to_string();

@@ -83,6 +83,29 @@ TEST(Program, UnifiedMemoryIsASettingForEveryCommand) {
   EXPECT_NE(card.err.find("--gtt: its memory is not shared"), std::string::npos) << card.err;
 }
 
+// Names of formats as people say them, releases and settings that mean nothing, and what a
+// message then says.
+TEST(Program, RefusalsNameWhatWasAskedFor) {
+  const auto said = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"predict", "qwen3-8b", "--gpu"});
+    return cairn_run(words);
+  };
+  EXPECT_NE(said({"mi300x", "--weights", "autoround"}).out.find("gptq-int4"), std::string::npos);
+  EXPECT_NE(said({"mi300x", "--weights", "2:4"}).err.find("bf16-24"), std::string::npos);
+  EXPECT_NE(said({"nosuch"}).err.find("an id from cairn gpus"), std::string::npos);
+  EXPECT_NE(said({"mi300x", "--engine", "vllm", "--ngl", "3"}).err.find("\"ngl\""),
+            std::string::npos);
+  EXPECT_NE(said({"mi300x", "--engine", "vllm@0.1"}).err.find("older than those"),
+            std::string::npos);
+  EXPECT_NE(said({"mi300x", "--engine", "vllm@0.20"}).out.find("vllm (0.8 to 0.20)"),
+            std::string::npos);
+  // https://github.com/ggml-org/llama.cpp/pull/12828: Qwen3 came after build 4875.
+  EXPECT_NE(said({"rx-7900-xtx", "--engine", "llama.cpp", "--build", "1"}).err.find("4875"),
+            std::string::npos);
+  EXPECT_NE(said({"rx-7900-xtx", "--engine", "llama.cpp", "--mmproj"}).err.find("no towers"),
+            std::string::npos);
+}
+
 // What cannot be meant is refused with status 2 and one line that says what and why.
 TEST(Program, NonsenseIsRefusedByName) {
   struct Line {

@@ -144,6 +144,7 @@ Result<Answer> run_fit(Context& context) {
     // HIP and Vulkan builds of llama.cpp hold the same; one line for both.
     for (const EngineInfo& e : knowledge.engines.all()) {
       if (e.id != "llama.cpp-vulkan") request.engines.push_back(&e);
+    CAIRN_CHECK(check_build(args, *engine, model, knowledge));
     }
   }
   if (!request.settings.weights.empty()) request.formats = {request.settings.weights};

@@ -210,7 +210,8 @@ void print_ranked(const Plan& plan, const PlanRequest& request, const Knowledge&
                interval(p.metric("ttft_ms_mean")), interval(p.metric("tpot_ms_mean")),
                interval(p.metric("output_tokens_per_s")),
                watts != nullptr ? format_number(watts->value) : "–",
-               amount(c.price, request.terms.currency) + (unconfirmed(p) ? "?" : ""),
+               amount(c.price, request.terms.currency) +
+                   (unconfirmed(p) && c.price.value_or(0) > 0 ? "?" : ""),
                amount(c.yearly_cost, request.terms.currency),
                amount(p.money.owned_per_mtok, request.terms.currency), c.pareto ? "◆" : ""});
   }

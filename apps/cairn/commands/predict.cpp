@@ -207,6 +207,7 @@ Result<Answer> run_predict(Context& context) {
   if (args.flag(kExplain)) {
     CAIRN_TRY(explanation, explain(deployment, workload, knowledge));
   }
+  CAIRN_CHECK(check_build(args, *request.engine, model, knowledge));
   const bool yes =
       prediction.memory.fits && misses.empty() && (!workload.rate || prediction.workload.rate);
   if (context.json) {

@@ -212,6 +212,16 @@ Result<const EngineInfo*> EngineCatalogue::find(std::string_view name) const {
     for (const Older& older : older_[i]) {
       if (numbers < older.below) found = &older.engine;
     }
+    // "0.4 to 0.7": what came before is not described.
+    const std::string& described = found->reference.version;
+    const std::vector<std::int64_t> oldest = engine::release_numbers(described);
+    const bool last = older_[i].empty() || numbers < older_[i].back().below;
+    if (last && !oldest.empty() && numbers < oldest) {
+      return fail(unsupported("the release is older than those that are described")
+                      .in(engine.id)
+                      .got(release)
+                      .want(described));
+    }
     return found;
   }
   std::vector<std::string> near = nearest_names(wanted, known);

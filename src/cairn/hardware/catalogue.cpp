@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cairn/base/message.h"
 #include "cairn/hardware/partition.h"
 
 namespace cairn {
@@ -49,9 +50,11 @@ const Accelerator& AcceleratorCatalogue::at(std::size_t index) const {
 
 Result<const Accelerator*> AcceleratorCatalogue::find(std::string_view name) const {
   const auto id_of = [this](std::size_t i) -> const std::string& { return at(i).id; };
-  CAIRN_TRY(const std::size_t index,
-            names_.find(name, "unknown accelerator", "an accelerator such as", id_of));
-  return &at(index);
+  auto index = names_.find(name, "unknown accelerator", "an accelerator such as", id_of);
+  if (index) return &at(*index);
+  Error error = std::move(index).error();
+  if (error.expected.empty()) error.expected = msg("an id from cairn gpus");
+  return fail(std::move(error));
 }
 
 void AcceleratorCatalogue::set_up(const UnifiedSetting& setting, const UnifiedMemory& rules,

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cairn/base/message.h"
+
 namespace cairn {
 namespace {
 
@@ -148,20 +150,20 @@ Result<void> check_layer(const LayerSpec& layer, std::size_t index, const Layout
         "tp", tp,
         fmt::format("tensor parallelism does not divide {} {} of layer {}", n, what, index)));
   };
-  CAIRN_CHECK(divides(a.heads, "attention heads"));
-  CAIRN_CHECK(divides(layer.cross_attention.heads, "cross-attention heads"));
+  CAIRN_CHECK(divides(a.heads, msg("attention heads")));
+  CAIRN_CHECK(divides(layer.cross_attention.heads, msg("cross-attention heads")));
   // State spaces of one head divide by features.
   const RecurrentSpec& r = layer.recurrent;
-  CAIRN_CHECK(divides(r.heads > 1 ? r.heads : r.value_dim, "heads of the recurrence"));
+  CAIRN_CHECK(divides(r.heads > 1 ? r.heads : r.value_dim, msg("heads of the recurrence")));
   if (has_kv_heads(a) && a.kv_heads % tp != 0 && tp % a.kv_heads != 0) {
     return fail(cannot_divide("tp", tp,
                               "tensor parallelism neither divides nor is a multiple of "
                               "the KV heads")
                     .want(fmt::format("a divisor or a multiple of {}", a.kv_heads)));
   }
-  CAIRN_CHECK(divides(f.intermediate, "feed-forward features"));
-  CAIRN_CHECK(divides(f.shared_intermediate, "shared-expert features"));
-  if (layout.ep == 1) CAIRN_CHECK(divides(f.expert_intermediate, "expert features"));
+  CAIRN_CHECK(divides(f.intermediate, msg("feed-forward features")));
+  CAIRN_CHECK(divides(f.shared_intermediate, msg("shared-expert features")));
+  if (layout.ep == 1) CAIRN_CHECK(divides(f.expert_intermediate, msg("expert features")));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "cairn/base/message.h"
 #include "cairn/base/names.h"
 
 namespace cairn {
@@ -135,7 +136,7 @@ struct ModelCatalogue::State {
       ids.push_back(model->id);
       if (ids.size() == 3) break;
     }
-    if (ids.empty()) return "the id of a model in the catalogue";
+    if (ids.empty()) return std::string(msg("the id of a model in the catalogue"));
     return fmt::format("for example {}", fmt::join(ids, ", "));
   }
 

@@ -29,7 +29,12 @@ Result<Top> top_of(const Fields& f) {
   CAIRN_TRY(const std::string_view name, list->at(0).string());
   const auto* const it =
       std::ranges::find_if(kTops, [&](const auto& top) { return name.ends_with(top.first); });
-  if (it == kTops.end()) return fail(f.error("architectures", "not covered"));
+  if (it == kTops.end()) {
+    return fail(unsupported("its architecture is not that of an encoder")
+                    .in("architectures")
+                    .got(name)
+                    .want("a relative that generates text, such as LlamaForCausalLM"));
+  }
   return it->second;
 }
 

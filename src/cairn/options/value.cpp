@@ -128,8 +128,9 @@ Result<double> parse_quantity(std::string_view text, std::string_view unit) {
   const auto number = leading_number(text);
   const std::span<const Unit> family = family_of(unit);
   if (!number) {
-    return fail(
-        bad_input(std::string(msg("not a number"))).got(text).want(fmt::format("8{}", unit)));
+    return fail(bad_input(std::string(msg("not a number")))
+                    .got(text)
+                    .want(fmt::format("a number such as 8{}", unit)));
   }
   const std::string_view suffix = trim(number->second);
   if (suffix.empty()) return number->first * base_units_of(unit);

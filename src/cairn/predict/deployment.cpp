@@ -78,6 +78,12 @@ Result<void> check_engine(const DeploymentRequest& r) {
   return {};
 }
 
+bool has_towers(const Graph& graph) {
+  return std::ranges::any_of(graph.parts, [](const Graph& part) {
+    return part.spec.part == ModelPart::vision || part.spec.part == ModelPart::audio;
+  });
+}
+
 // A setting that does nothing would be taken for one that does.
 Result<void> check_settings(const DeploymentRequest& r) {
   const bool llama = r.engine->family == EngineFamily::llama_cpp;
@@ -90,7 +96,7 @@ Result<void> check_settings(const DeploymentRequest& r) {
   if (!llama && r.ubatch) return refuse("ubatch");
   if (!llama && r.flash_attention) return refuse("flash-attention");
   if (!llama && r.build) return refuse("build");
-  if (!llama && r.places.given()) return refuse("ngl, cpu-moe, split-mode and what places more");
+  if (!llama && r.places.given()) return refuse(r.places.first());
   const bool hip = r.engine->id == "llama.cpp" && r.accelerator->vendor == "amd";
   if (!hip && r.hipblaslt) return refuse("hipblaslt");
   if (!hip && r.rocwmma) return refuse("rocwmma");
@@ -382,6 +388,10 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   CAIRN_CHECK(check_purpose(model, *request.engine));
   CAIRN_CHECK(check_architecture(model, *request.engine, knowledge));
   CAIRN_CHECK(check_settings(request));
+  if (request.places.towers.value_or(false) && !has_towers(*model.graph)) {
+    return fail(
+        unsupported("the model has no towers for images or sound").at(model.name).in("mmproj"));
+  }
   Deployment out;
   out.model = model;
   out.accelerator = request.accelerator;

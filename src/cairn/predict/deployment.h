@@ -75,6 +75,17 @@ struct LlamaCppPlaces {
     return gpu_layers || host_expert_layers || !host_tensors.empty() || split ||
            !tensor_split.empty() || unified_cache || full_window_cache || towers;
   }
+  /// The first that is given, by its name on the command line; empty: none.
+  [[nodiscard]] std::string_view first() const {
+    if (gpu_layers) return "ngl";
+    if (host_expert_layers) return *host_expert_layers == kEveryLayer ? "cpu-moe" : "n-cpu-moe";
+    if (!host_tensors.empty()) return "override-tensor";
+    if (split) return "split-mode";
+    if (!tensor_split.empty()) return "tensor-split";
+    if (unified_cache) return "kv-unified";
+    if (full_window_cache) return "swa-full";
+    return towers ? "mmproj" : "";
+  }
 };
 
 /// What a user asks for; empty fields take the engine's reference.

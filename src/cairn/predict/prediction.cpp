@@ -235,7 +235,7 @@ void note_limits(const Deployment& d, double positions, Prediction& p) {
   }
   if (p.announced) p.notes.push_back(message("announced hardware: figures are the vendor's"));
   if (d.accelerator->devices_per_card > 1) {
-    p.notes.push_back(message("a card of {} is {} devices; figures are of {} devices on {} cards",
+    p.notes.push_back(message("a card of {} is {} devices; figures are of devices: {}, cards: {}",
                               d.accelerator->id, d.accelerator->devices_per_card,
                               d.layout.devices(), d.accelerator->cards(d.layout.devices())));
   }

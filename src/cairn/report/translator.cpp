@@ -111,6 +111,9 @@ constexpr std::array kForms{msg("one of the list at {} ({})"),
                             msg("{} slots"),
                             msg("{} to {}")};
 
+// Messages that are put together where an error occurs.
+constexpr std::array kMessages{msg("tensor parallelism does not divide {} {} of layer {}")};
+
 // Whether it is a range of numbers, and no sentence that happens to have the word.
 bool is_range(const std::vector<std::string>& values) {
   constexpr std::string_view kDigits = "-.0123456789";
@@ -175,6 +178,16 @@ std::optional<std::string> Translator::expected_in_form(std::string_view expecte
   return std::nullopt;
 }
 
+std::string Translator::message_in_form(std::string_view text) const {
+  for (const std::string_view form : kMessages) {
+    auto values = values_in(text, form);
+    if (!values) continue;
+    for (std::string& value : *values) value = tr(value);
+    return fill(tr(form), *values);
+  }
+  return std::string(tr(text));
+}
+
 std::string Translator::tr(const Error& error) const {
   // What was expected is often put together where the error occurs; its
   // opening words are fixed and translated, names and numbers stay.
@@ -185,12 +198,13 @@ std::string Translator::tr(const Error& error) const {
                                  msg("a multiple of "),
                                  msg("a divisor or a multiple of "),
                                  msg("for example "),
+                                 msg("a number such as "),
                                  msg("a host such as "),
                                  msg("an accelerator such as "),
                                  msg("an engine such as "),
                                  msg("--like with a relative, such as ")};
   Error local = error;
-  local.message = tr(error.message);
+  local.message = message_in_form(error.message);
   if (has(error.expected)) {
     local.expected = tr(error.expected);
   } else if (auto formed = expected_in_form(error.expected)) {

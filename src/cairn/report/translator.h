@@ -59,6 +59,7 @@ class Translator {
 
  private:
   /// What was expected, where it is of a form that is known: "1 to 8".
+  [[nodiscard]] std::string message_in_form(std::string_view text) const;
   [[nodiscard]] std::optional<std::string> expected_in_form(std::string_view expected) const;
 
   struct Catalog;
