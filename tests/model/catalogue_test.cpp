@@ -23,6 +23,14 @@ std::string id_of(std::string_view name) {
   return listing ? std::string(listing->id) : listing.error().to_string();
 }
 
+// https://huggingface.co/zai-org/GLM-4.7-FP8, https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4
+TEST(ModelCatalogueNames, RepositoriesOfOtherFormatsNameTheModelAndTheFormat) {
+  EXPECT_EQ(catalogue().find("zai-org/GLM-4.7-FP8").error().expected,
+            "zai-org/GLM-4.7 with --weights fp8");
+  EXPECT_EQ(catalogue().find("amd/DeepSeek-R1-0528-MXFP4").error().expected,
+            "deepseek-ai/DeepSeek-R1-0528 with --weights mxfp4-linear");
+}
+
 TEST(Catalogue, FindsModelsByTheNamesPeopleType) {
   EXPECT_EQ(id_of("meta-llama/Llama-3.1-8B"), "meta-llama/Llama-3.1-8B");
   EXPECT_EQ(id_of("LLAMA-3.1-8b"), "meta-llama/Llama-3.1-8B");

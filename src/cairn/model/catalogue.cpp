@@ -140,10 +140,35 @@ struct ModelCatalogue::State {
     return fmt::format("for example {}", fmt::join(ids, ", "));
   }
 
+  // A repository of a model in another format: "amd/DeepSeek-R1-0528-MXFP4". Empty where
+  // the name is not made so.
+  [[nodiscard]] std::string published_in_format(std::string_view name) const {
+    struct Suffix {
+      std::string_view text;
+      std::string_view format;
+    };
+    constexpr std::array kSuffixes{Suffix{"fp8dynamic", "fp8"},     Suffix{"fp8", "fp8"},
+                                   Suffix{"mxfp4", "mxfp4-linear"}, Suffix{"nvfp4", "nvfp4"},
+                                   Suffix{"fp4", "nvfp4"},          Suffix{"awqint4", "awq-int4"},
+                                   Suffix{"awq", "awq-int4"},       Suffix{"gptqint4", "gptq-int4"},
+                                   Suffix{"gptq", "gptq-int4"},     Suffix{"w4a16", "gptq-int4"},
+                                   Suffix{"gguf", "q4_k_m"}};
+    const std::string bare = normalise(without_organisation(name));
+    for (const Suffix& s : kSuffixes) {
+      if (!bare.ends_with(s.text)) continue;
+      const Model* const model =
+          by_key(std::string_view(bare).substr(0, bare.size() - s.text.size()));
+      if (model != nullptr) return fmt::format("{} with --weights {}", model->id, s.format);
+    }
+    return {};
+  }
+
   [[nodiscard]] Result<const Model*> lookup(std::string_view name) const {
     const std::string wanted = normalise(name);
     if (const Model* const model = by_key(wanted)) return model;
-    return fail(not_found("no such model").in("model").got(name).want(proposals(wanted)));
+    std::string better = published_in_format(name);
+    if (better.empty()) better = proposals(wanted);
+    return fail(not_found("no such model").in("model").got(name).want(std::move(better)));
   }
 };
 

@@ -109,6 +109,7 @@ constexpr std::array kForms{msg("one of the list at {} ({})"),
                             msg("at most {} in one file"),
                             msg("a name in {}"),
                             msg("{} slots"),
+                            msg("{} with --weights {}"),
                             msg("{} to {}")};
 
 // Messages that are put together where an error occurs.
