@@ -226,18 +226,20 @@ void print_rejections(const std::vector<Rejection>& rejections, bool all, Contex
   }
   TextTable table({{t.tr("left out")},
                    {t.tr("by")},
-                   {t.tr("allowed"), Align::right},
-                   {t.tr("needed"), Align::right},
-                   {""}});
 namespace {
 
 // Sizes with their unit, as everywhere; other numbers have a column for it.
 std::string limit_text(double value, std::string_view unit) {
-  return unit == "GiB" && std::isfinite(value) ? format(gib(value)) : format_number(value);
+  if (!std::isfinite(value)) return format_number(value);
+  if (unit == "GiB") return format(gib(value));
+  return unit == "cards" ? format_count(value) : format_number(value);
 }
 
 }  // namespace
 
+                   {t.tr("allowed"), Align::right},
+                   {t.tr("needed"), Align::right},
+                   {""}});
   for (const Rejection& r : rejections) {
     if (r.reason.empty() && !std::isfinite(r.needed)) {
       table.add(
