@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "cairn/base/names.h"
 #include "cairn/data/csv.h"
@@ -227,7 +228,6 @@ Result<DeploymentRequest> settings_of(const ParsedCommand& args, const Knowledge
   return r;
 }
 
-Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine) {
 Result<void> check_build(const ParsedCommand& args, const EngineInfo& engine,
                          const ModelInput& model, const Knowledge& knowledge) {
   const auto build = args.integer(kBuild);
@@ -241,6 +241,7 @@ Result<void> check_build(const ParsedCommand& args, const EngineInfo& engine,
   return release->check_model(architecture);
 }
 
+Result<Layout> layout_of(const ParsedCommand& args, const EngineInfo& engine) {
   const auto number = [&args](const OptionSpec& option) {
     return static_cast<int>(args.integer(option).value_or(1));
   };
@@ -287,12 +288,23 @@ Result<Workload> workload_of(const ParsedCommand& args) {
 
 namespace {
 
+// A day of the calendar, or its month or year alone.
 bool is_date(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-dd";
   if (text.size() != 4 && text.size() != 7 && text.size() != kForm.size()) return false;
-  return std::equal(text.begin(), text.end(), kForm.begin(), [](char c, char form) {
+  const bool formed = std::equal(text.begin(), text.end(), kForm.begin(), [](char c, char form) {
     return form == '-' ? c == '-' : c >= '0' && c <= '9';
   });
+  if (!formed) return false;
+  const auto number = [text](std::size_t from, std::size_t digits) {
+    unsigned out = 0;
+    for (const char c : text.substr(from, digits)) out = 10 * out + static_cast<unsigned>(c - '0');
+    return out;
+  };
+  const std::chrono::year year(static_cast<int>(number(0, 4)));
+  const std::chrono::month month(text.size() > 4 ? number(5, 2) : 1);
+  const std::chrono::day day(text.size() > 7 ? number(8, 2) : 1);
+  return std::chrono::year_month_day(year, month, day).ok();
 }
 
 // "rx-9070-xt:640EUR".

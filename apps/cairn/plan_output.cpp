@@ -89,7 +89,9 @@ void write_contests(JsonWriter& json, const std::vector<Contest>& contests) {
   json.key("contests").begin_array();
   for (const Contest& c : contests) {
     json.begin_object().field("accelerator", c.accelerator).field("better", c.better);
-    json.field("other", c.other).field("ratio", c.ratio).end_object();
+    json.field("other", c.other).field("weights", c.weights).field("kv", c.kv);
+    json.field("other_weights", c.other_weights).field("other_kv", c.other_kv);
+    json.field("ratio", c.ratio).end_object();
   }
   json.end_array();
 }
@@ -144,17 +146,27 @@ void print_machines(const std::vector<const Machines*>& machines, const std::str
 void print_contests(const Plan& plan, Context& context) {
   constexpr std::size_t kMost = 5;
   std::size_t printed = 0;
+  const Translator& t = context.tr;
+  const auto formats = [](const std::string& weights, const std::string& kv) {
+    return fmt::format("{}, KV {}", weights, kv);
+  };
   for (const Contest& c : plan.contests) {
-    if (!(c.ratio > 0) || !std::isfinite(c.ratio) || printed == kMost) continue;
+    if (printed == kMost || (c.same_formats() && !c.ratio)) continue;
     ++printed;
-    constexpr double kAlike = 1.005;
-    if (c.ratio < kAlike) {
+    const std::string mine = formats(c.weights, c.kv);
+    if (!c.ratio) {
       context.console.note(
-          context.tr.tr("{}: {} and {} are alike", c.accelerator, c.better, c.other));
+          t.tr("{}: {} ({}) is ranked before {} ({}); they have no formats in common that would "
+               "compare the engines",
+               c.accelerator, c.better, mine, c.other, formats(c.other_weights, c.other_kv)));
       continue;
     }
-    context.console.note(context.tr.tr("{}: {} is better than {} by {} %", c.accelerator, c.better,
-                                       c.other, format_number((c.ratio - 1) * 100)));
+    constexpr double kAlike = 1.005;
+    context.console.note(
+        *c.ratio < kAlike
+            ? t.tr("{}: {} and {} are alike, both with {}", c.accelerator, c.better, c.other, mine)
+            : t.tr("{}: {} is better than {} by {} %, both with {}", c.accelerator, c.better,
+                   c.other, format_number((*c.ratio - 1) * 100), mine));
   }
 }
 
@@ -214,6 +226,17 @@ void print_relaxations(const std::vector<Relaxation>& relaxations, Context& cont
   }
 }
 
+namespace {
+
+// Sizes with their unit, as everywhere; other numbers have a column for it.
+std::string limit_text(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return format_number(value);
+  if (unit == "GiB") return format(gib(value));
+  return unit == "cards" ? format_count(value) : format_number(value);
+}
+
+}  // namespace
+
 void print_rejections(const std::vector<Rejection>& rejections, bool all, Context& context) {
   const Translator& t = context.tr;
   if (rejections.empty()) return;
@@ -226,17 +249,6 @@ void print_rejections(const std::vector<Rejection>& rejections, bool all, Contex
   }
   TextTable table({{t.tr("left out")},
                    {t.tr("by")},
-namespace {
-
-// Sizes with their unit, as everywhere; other numbers have a column for it.
-std::string limit_text(double value, std::string_view unit) {
-  if (!std::isfinite(value)) return format_number(value);
-  if (unit == "GiB") return format(gib(value));
-  return unit == "cards" ? format_count(value) : format_number(value);
-}
-
-}  // namespace
-
                    {t.tr("allowed"), Align::right},
                    {t.tr("needed"), Align::right},
                    {""}});

@@ -8,6 +8,10 @@
 
 namespace cairn::cli {
 
+/// What "≈" stands for in the tables of a plan.
+inline constexpr std::string_view kNarrowLegend =
+    msg("≈ fits narrowly: less memory is free than one sigma of the estimate");
+
 void write_machines(JsonWriter& json, const Machines& machines);
 void write_contests(JsonWriter& json, const std::vector<Contest>& contests);
 void write_rejections(JsonWriter& json, const std::vector<Rejection>& rejections);

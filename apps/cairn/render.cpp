@@ -31,6 +31,7 @@ void write_metric(JsonWriter& json, const Metric& m) {
 void write_money(JsonWriter& json, const CostFigures& m) {
   json.key("money").begin_object();
   json.field("currency", m.currency).field("purchase", m.purchase);
+  json.field("purchase_whole", m.purchase_whole);
   json.field("owned_per_hour", m.owned_per_hour).field("rented_per_hour", m.rented_per_hour);
   json.field("owned_per_million_output_tokens", m.owned_per_mtok);
   json.field("rented_per_million_output_tokens", m.rented_per_mtok);
@@ -57,8 +58,15 @@ void write_step(JsonWriter& json, std::string_view key, const StepTime& t) {
 
 }  // namespace
 
+Message narrow_note(const MemoryEstimate& memory) {
+  return message(
+      "fits narrowly: what is left is within the error of the estimate, one sigma of {} %",
+      format_number(100 * memory.sigma));
+}
+
 void write_memory(JsonWriter& json, const MemoryEstimate& memory) {
-  json.begin_object().field("fits", memory.fits).key("devices").begin_array();
+  json.begin_object().field("fits", memory.fits).field("narrow", memory.narrow());
+  json.key("devices").begin_array();
   for (const DeviceMemory& d : memory.devices) {
     json.begin_object().field("device", d.device).field("capacity_bytes", d.capacity);
     json.field("total_bytes", d.total).field("required_bytes", d.required);
@@ -99,15 +107,6 @@ void write_prediction(JsonWriter& json, const Prediction& p) {
   json.end_array();
 }
 
-std::string deployment_line(const Prediction& p, const Translator& t) {
-  std::string line = fmt::format("{} x {}, {} ({}), {}", p.layout.devices(), p.accelerator,
-                                 p.engine, version_text(p.config.version, t), p.weights);
-  if (p.layout.devices() > 1) line += ", " + p.layout.to_string();
-  // What only reads keeps no cache.
-  if (p.workload.output > 0 && p.kv != "fp16" && p.kv != "auto") line += ", KV " + p.kv;
-  if (p.announced) line += " (" + std::string(t.tr(msg("announced"))) + ")";
-  return line;
-}
 namespace {
 
 // "0.21 and later", "b9480 to b10399", "before b2413"; what follows a comma is a remark.
@@ -127,6 +126,15 @@ std::string version_text(std::string_view version, const Translator& t) {
 
 }  // namespace
 
+std::string deployment_line(const Prediction& p, const Translator& t) {
+  std::string line = fmt::format("{} x {}, {} ({}), {}", p.layout.devices(), p.accelerator,
+                                 p.engine, version_text(p.config.version, t), p.weights);
+  if (p.layout.devices() > 1) line += ", " + p.layout.to_string();
+  // What only reads keeps no cache.
+  if (p.workload.output > 0 && p.kv != "fp16" && p.kv != "auto") line += ", KV " + p.kv;
+  if (p.announced) line += " (" + std::string(t.tr(msg("announced"))) + ")";
+  return line;
+}
 
 std::string layout_text(const Layout& layout, const Translator& t) {
   return layout.devices() == 1 ? std::string(t.tr(msg("1 device"))) : layout.to_string();

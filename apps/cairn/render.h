@@ -11,6 +11,8 @@ namespace cairn::cli {
 
 /// The object of a memory estimate (docs/json/predict.md).
 void write_memory(JsonWriter& json, const MemoryEstimate& memory);
+/// What "fits narrowly" means, for an estimate that does.
+Message narrow_note(const MemoryEstimate& memory);
 /// The fields of a prediction, without opening or closing its object.
 void write_prediction(JsonWriter& json, const Prediction& prediction);
 

@@ -18,6 +18,7 @@ void write(JsonWriter& json, const ResidentsCandidate& c) {
   json.begin_object().field("accelerator", c.accelerator).field("engine", c.engine);
   json.field("cards", c.cards).field("tp", c.layout.tp).field("pp", c.layout.pp);
   json.field("used_bytes", c.used).field("usable_bytes", c.usable);
+  json.field("narrow", c.narrow());
   json.field("price", c.price).field("yearly_cost", c.yearly_cost);
   json.field("kwh_per_year", c.kwh_per_year).field("co2_kg_per_year", c.co2_kg_per_year);
   write_purchase(json, "purchase_price", c.purchase);
@@ -72,8 +73,9 @@ void print_residents(const ResidentsPlan& plan, const ResidentsRequest& request,
   int rank = 0;
   for (const ResidentsCandidate& c : plan.ranked) {
     table.add({fmt::format("{}", ++rank), fmt::format("{} x {}", c.cards, c.accelerator), c.engine,
-               "", "", fmt::format("{} / {}", format(c.used), format(c.usable)), "", "", "", "",
-               amount(c.price, request.terms.currency),
+               "", "",
+               fmt::format("{} / {}{}", format(c.used), format(c.usable), c.narrow() ? " ≈" : ""),
+               "", "", "", "", amount(c.price, request.terms.currency),
                amount(c.yearly_cost, request.terms.currency)});
     for (const ResidentFit& f : c.residents) {
       table.add({"", "", "", f.alone.model, f.alone.weights, format(f.memory),
@@ -85,6 +87,9 @@ void print_residents(const ResidentsPlan& plan, const ResidentsRequest& request,
   context.console.note(
       t.tr("memory on the fullest card; times while the other models are busy; busy: part of the "
            "cards' time"));
+  if (std::ranges::any_of(plan.ranked, &ResidentsCandidate::narrow)) {
+    context.console.note(t.tr(kNarrowLegend));
+  }
   std::vector<const Machines*> machines;
   machines.reserve(plan.ranked.size());
   for (const ResidentsCandidate& c : plan.ranked) machines.push_back(&c.machines);

@@ -114,14 +114,21 @@ void print(const std::vector<Fit>& fits, const FitRequest& request, const std::s
     for (const DeviceMemory& d : f.memory.devices) {
       if (d.total > fullest->total) fullest = &d;
     }
-    const Cell verdict = f.memory.fits ? Cell(t.tr(msg("fits")), Tone::good)
-                                       : Cell(t.tr(msg("does not fit")), Tone::bad);
+    const Cell verdict = f.memory.narrow() ? Cell(t.tr(msg("fits narrowly")), Tone::warn)
+                         : f.memory.fits   ? Cell(t.tr(msg("fits")), Tone::good)
+                                           : Cell(t.tr(msg("does not fit")), Tone::bad);
     table.add({cards(f), f.engine->id, f.format + (f.approximate ? "~" : ""),
                format_number(f.bits_per_weight), format(fullest->total), format(fullest->capacity),
                verdict, format_count(static_cast<double>(f.largest_context)),
                format_count(static_cast<double>(f.largest_batch))});
   }
   context.console.out(table.render(context.console.style()));
+}
+
+void note_narrow(const std::vector<Fit>& fits, Context& context) {
+  const auto it = std::ranges::find_if(fits, [](const Fit& f) { return f.memory.narrow(); });
+  if (it == fits.end()) return;
+  context.console.note(context.tr.tr(narrow_note(it->memory)));
 }
 
 }  // namespace
@@ -137,6 +144,7 @@ Result<Answer> run_fit(Context& context) {
   if (const auto name = args.text(kEngine)) {
     CAIRN_TRY(const EngineInfo* engine, knowledge.engines.find(*name));
     request.engines.push_back(engine);
+    CAIRN_CHECK(check_build(args, *engine, model, knowledge));
     if (names_layout(args)) {
       CAIRN_TRY(request.settings.layout, layout_of(args, *engine));
     }
@@ -144,7 +152,6 @@ Result<Answer> run_fit(Context& context) {
     // HIP and Vulkan builds of llama.cpp hold the same; one line for both.
     for (const EngineInfo& e : knowledge.engines.all()) {
       if (e.id != "llama.cpp-vulkan") request.engines.push_back(&e);
-    CAIRN_CHECK(check_build(args, *engine, model, knowledge));
     }
   }
   if (!request.settings.weights.empty()) request.formats = {request.settings.weights};
@@ -161,6 +168,7 @@ Result<Answer> run_fit(Context& context) {
   } else {
     print(fits, request, model.name, context);
     note_pools(fits, request.unified, context);
+    note_narrow(fits, context);
     if (fits.front().host_note) context.console.note(context.tr.tr(*fits.front().host_note));
     const std::int64_t made_for = model.graph->spec.max_context;
     if (made_for > 0 && request.context > made_for) {

@@ -31,7 +31,7 @@ Result<Answering> answer_for(const ParsedCommand& args, const HostCatalogue& hos
   Answering out;
   const auto names = args.list(kGpu);
   if (names.empty()) {
-    if (args.given(kGpus) || machine_of(args)) {
+    if (args.given(kCards) || machine_of(args)) {
       return fail(bad_input("no accelerator is named").in("--gpu").want("an accelerator"));
     }
     for (const Host& host : hosts.all()) out.hosts.push_back(&host);
@@ -43,7 +43,7 @@ Result<Answering> answer_for(const ParsedCommand& args, const HostCatalogue& hos
   CAIRN_TRY(out.card, accelerators.find(names.front()));
   HostRequest request;
   request.accelerator = out.card;
-  request.devices = args.integer(kGpus).value_or(1) * out.card->devices_per_card;
+  request.devices = args.integer(kCards).value_or(1) * out.card->devices_per_card;
   CAIRN_TRY(out.need, host_need(request, rules));
   out.hosts = hosts.for_cards(*out.card, out.need->cards_per_host);
   for (const Host* host : out.hosts) {

@@ -6,7 +6,7 @@
 
 namespace cairn::cli {
 
-inline constexpr const OptionSpec* kHostsOptions[] = {&kGpu, &kGpus};
+inline constexpr const OptionSpec* kHostsOptions[] = {&kGpu, &kCards};
 inline constexpr OptionGroup kHostsFor{msg("Cards"), kHostsOptions};
 inline constexpr const OptionGroup* kHostsGroups[] = {&kHostsFor, &kMachine};
 inline constexpr ExampleSpec kHostsExamples[] = {

@@ -133,6 +133,7 @@ void write(const Plan& plan, const ModelInput& model, const PlanRequest& request
   json.field("model", model.name);
   if (!model.like.empty()) json.field("like", model.like);
   json.field("objective", name_of(objective_of(request)));
+  json.field("weights_choice", name_of(plan.format_choice));
   json.field("currency", request.terms.currency).field("evaluated", plan.evaluated);
   json.key("ranked").begin_array();
   for (const Candidate& c : plan.ranked) {
@@ -213,10 +214,19 @@ void print_ranked(const Plan& plan, const PlanRequest& request, const Knowledge&
                amount(c.price, request.terms.currency) +
                    (unconfirmed(p) && c.price.value_or(0) > 0 ? "?" : ""),
                amount(c.yearly_cost, request.terms.currency),
-               amount(p.money.owned_per_mtok, request.terms.currency), c.pareto ? "◆" : ""});
+               amount(p.money.owned_per_mtok, request.terms.currency),
+               fmt::format("{}{}", c.pareto ? "◆" : "", c.narrow() ? " ≈" : "")});
   }
   context.console.out(table.render(context.console.style()));
   context.console.note(t.tr("ranked by {}", t.tr(word_for(objective_of(request)))));
+  if (plan.format_choice == FormatChoice::largest) {
+    context.console.note(
+        t.tr("on as few cards as do, the format shown is the largest that fits within the limits; "
+             "a smaller one may be faster and cheaper per token: --weights asks for it"));
+  }
+  if (std::ranges::any_of(plan.ranked, &Candidate::narrow)) {
+    context.console.note(t.tr(kNarrowLegend));
+  }
   context.console.note(
       t.tr("◆ on the Pareto front of cost, latency, throughput and energy; "
            "intervals cover 80 %; * announced; ? a price that no source vouches "

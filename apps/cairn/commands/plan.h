@@ -40,8 +40,11 @@ inline constexpr OptionSpec kPlanPower{.name = "max-power",
 inline constexpr const OptionSpec* kPlanOptions[] = {&kPlanModel, &kObjective, &kBudget, &kOwned,
                                                      &kPlanPower, &kVendor,    &kTop,    &kExplain};
 inline constexpr OptionGroup kPlanGroup{msg("Plan"), kPlanOptions};
+inline constexpr const OptionSpec* kPlanDeploymentOptions[] = {&kGpu,     &kMostGpus, &kEngine,
+                                                               &kWeights, &kKv,       &kLike};
+inline constexpr OptionGroup kPlanDeployment{msg("Deployment"), kPlanDeploymentOptions};
 inline constexpr const OptionGroup* kPlanGroups[] = {
-    &kPlanGroup, &kDeployment, &kWorkload, &kTargets, &kMachine, &kUnified, &kMoney};
+    &kPlanGroup, &kPlanDeployment, &kWorkload, &kTargets, &kMachine, &kUnified, &kMoney};
 inline constexpr ArgumentSpec kPlanArguments[] = {
     {.metavar = "FILE",
      .description = msg("workload in YAML; options given beside it take precedence"),

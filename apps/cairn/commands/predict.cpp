@@ -53,9 +53,12 @@ void print_memory(const Prediction& p, Context& context) {
   for (const DeviceMemory& d : p.memory.devices) {
     // A server's cache fills what it is given: what counts is what a request needs.
     const bool fits = d.fits() && (p.memory.fits || d.required <= d.capacity);
-    const Tone tone = fits ? Tone::good : Tone::bad;
-    const std::string verdict =
-        context.console.style().paint(tone, t.tr(fits ? msg("fits") : msg("does not fit")));
+    const bool narrow = fits && p.memory.narrow(d);
+    const Tone tone = narrow ? Tone::warn : fits ? Tone::good : Tone::bad;
+    const std::string_view word = narrow ? msg("fits narrowly")
+                                  : fits ? msg("fits")
+                                         : msg("does not fit");
+    const std::string verdict = context.console.style().paint(tone, t.tr(word));
     context.console.out(fmt::format("{}: {} — {} / {}  ({})\n", d.device, verdict, format(d.total),
                                     format(d.capacity), parts_text(d.parts, t)));
   }
@@ -168,6 +171,16 @@ void print(const Prediction& p, const std::vector<Miss>& misses, Context& contex
   }
 }
 
+// A part of what is sold together is priced by its share; a plan buys the whole.
+void note_whole(const CostFigures& m, Context& context) {
+  constexpr double kMore = 1 + 1e-9;
+  if (!m.purchase || !m.purchase_whole || *m.purchase_whole <= *m.purchase * kMore) return;
+  context.console.note(
+      context.tr.tr("{} is the share of these cards; bought together as they are sold they are {}, "
+                    "which a plan counts",
+                    amount(m.purchase, m.currency), amount(m.purchase_whole, m.currency)));
+}
+
 Result<const Accelerator*> single_accelerator(const ParsedCommand& args,
                                               const Knowledge& knowledge) {
   const auto names = args.list(kGpu);
@@ -194,6 +207,7 @@ Result<Answer> run_predict(Context& context) {
   } else {
     CAIRN_TRY(request.engine, default_engine(model, request.weights, *accelerator, knowledge));
   }
+  CAIRN_CHECK(check_build(args, *request.engine, model, knowledge));
   CAIRN_TRY(const Workload workload, workload_of(args));
   CAIRN_TRY(const CostTerms terms, terms_of(args, knowledge));
   CAIRN_TRY(request.layout, layout_of(args, *request.engine));
@@ -207,7 +221,6 @@ Result<Answer> run_predict(Context& context) {
   if (args.flag(kExplain)) {
     CAIRN_TRY(explanation, explain(deployment, workload, knowledge));
   }
-  CAIRN_CHECK(check_build(args, *request.engine, model, knowledge));
   const bool yes =
       prediction.memory.fits && misses.empty() && (!workload.rate || prediction.workload.rate);
   if (context.json) {
@@ -223,6 +236,10 @@ Result<Answer> run_predict(Context& context) {
     if (prediction.memory.fits) {
       context.console.note(
           price_note(prediction.accelerator, prediction.money.purchase_price, context.tr));
+    }
+    note_whole(prediction.money, context);
+    if (prediction.memory.narrow()) {
+      context.console.note(context.tr.tr(narrow_note(prediction.memory)));
     }
     for (const Message& note : prediction.notes) context.console.note(context.tr.tr(note));
   }

@@ -33,13 +33,34 @@ inline constexpr OptionSpec kGpu{
     .description =
         msg("accelerator, by id or another name of it (see cairn gpus); several are "
             "separated by commas; all stands for every one but those that are only announced")};
-inline constexpr OptionSpec kGpus{.name = "gpus",
-                                  .short_name = 'n',
-                                  .type = OptionType::integer,
-                                  .metavar = "N",
-                                  .min = 1,
-                                  .max = kMostCards,
-                                  .description = msg("number of cards; without it, as few as fit")};
+inline constexpr OptionSpec kGpus{
+    .name = "gpus",
+    .short_name = 'n',
+    .type = OptionType::integer,
+    .metavar = "N",
+    .min = 1,
+    .max = kMostCards,
+    .description = msg("number of devices; without it, as few as fit; each die "
+                       "of a card of several and each partition counts")};
+/// What is bought: of a card of several dies, or one that is partitioned, the whole.
+inline constexpr OptionSpec kCards{.name = "gpus",
+                                   .short_name = 'n',
+                                   .type = OptionType::integer,
+                                   .metavar = "N",
+                                   .min = 1,
+                                   .max = kMostCards,
+                                   .default_text = "1",
+                                   .description = msg("number of cards, whole ones of several dies "
+                                                      "or partitions")};
+inline constexpr OptionSpec kMostGpus{
+    .name = "gpus",
+    .short_name = 'n',
+    .type = OptionType::integer,
+    .metavar = "N",
+    .min = 1,
+    .max = kMostCards,
+    .description = msg("most cards, whole ones of several dies or partitions; fewer are taken "
+                       "where they do; without it, 64")};
 inline constexpr OptionSpec kEngine{
     .name = "engine",
     .short_name = 'e',

@@ -96,6 +96,10 @@ Bytes DeviceMemory::part(std::string_view name) const {
   return it == parts.end() ? Bytes(0) : it->bytes;
 }
 
+bool MemoryEstimate::narrow() const {
+  return std::ranges::any_of(devices, [this](const DeviceMemory& d) { return narrow(d); });
+}
+
 Bytes kv_bytes(const AttentionSpec& attention, const KvFormat& kv, double positions, int tp) {
   if (kv_elements_per_token(attention) == 0) return Bytes(0);
   const AttentionSpec a = share_of(attention, tp);

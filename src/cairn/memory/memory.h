@@ -99,6 +99,12 @@ struct MemoryEstimate {
 
   /// The host's memory is known, and is not enough.
   [[nodiscard]] bool host_lacks() const { return host_capacity && host > *host_capacity; }
+  /// It fits, but what would just fit plus one sigma of it is more than a device has: a
+  /// device may turn out too small.
+  [[nodiscard]] bool narrow() const;
+  [[nodiscard]] bool narrow(const DeviceMemory& device) const {
+    return fits && device.required * (1 + sigma) > device.capacity;
+  }
 };
 
 /// Bytes that `positions` positions of one sequence take in the KV cache of a

@@ -76,7 +76,7 @@ Result<PairingFacts> PairingFacts::of(const SearchSpace& space, const Pairing& p
   CAIRN_TRY(out.purchase, purchase_of(a, request.terms.question(), space.knowledge->prices,
                                       space.knowledge->hosts));
   for (const auto& [id, n] : request.constraints.owned) {
-    if (id == a.id) out.owned += n;
+    if (id == a.id || id == a.card) out.owned += n;
   }
   out.card_power = a.board_power;
   return out;
@@ -190,13 +190,14 @@ bool BoundMaker::lacks(const Variant& v, std::int64_t replicas) {
   return it->second;
 }
 
-Rank rank_of(Objective objective, bool lacks, double value, double bits, double kv_bits,
+Rank rank_of(Objective objective, Drawbacks drawbacks, double value, double bits, double kv_bits,
              double tpot, std::int64_t cards, std::size_t index) {
   const auto n = static_cast<double>(cards);
   const auto place = static_cast<double>(index);
-  const double apart = lacks ? 1 : 0;
-  if (of_money(objective)) return {apart, n, -bits, -kv_bits, tpot, 0, place};
-  return {apart, value, -bits, -kv_bits, tpot, n, place};
+  const double apart = drawbacks.lacks ? 1 : 0;
+  const double narrow = drawbacks.narrow ? 1 : 0;
+  if (of_money(objective)) return {apart, n, narrow, -bits, -kv_bits, tpot, 0, place};
+  return {apart, value, narrow, -bits, -kv_bits, tpot, n, place};
 }
 
 double value_of(Objective objective, const OperatingPoint& point, double devices,

@@ -108,11 +108,16 @@ class BoundMaker {
 /// Candidates are in the order of their ranks, smallest first; the place among the
 /// variants comes last, so that no two are equal. What stands in the machine at hand
 /// comes before what does not.
-///   money:  cards, then bits per weight and per cached number (more is better), then
-///           time per token
-///   others: the objective's value, then bits, time per token, cards
-using Rank = std::array<double, 7>;
-Rank rank_of(Objective objective, bool lacks, double value, double bits, double kv_bits,
+///   money:  cards, then what fits narrowly (MemoryEstimate::narrow) after what does not,
+///           then bits per weight and per cached number (more is better), then time per
+///           token
+///   others: the objective's value, then what fits narrowly, bits, time per token, cards
+using Rank = std::array<double, 8>;
+struct Drawbacks {
+  bool lacks = false;   // it does not stand in the machine at hand
+  bool narrow = false;  // it fits within the error of the memory estimate
+};
+Rank rank_of(Objective objective, Drawbacks drawbacks, double value, double bits, double kv_bits,
              double tpot, std::int64_t cards, std::size_t index);
 
 /// The value of an objective, smaller is better; money's is the number of cards.

@@ -144,12 +144,11 @@ struct Unranked {
 std::vector<Unranked> unranked(const PlanRequest& request, const std::vector<Found>& found,
                                const Knowledge& knowledge) {
   std::vector<Unranked> out;
-  for (const Accelerator& a : knowledge.accelerators.all()) {
-    if (!considered(a, request.constraints)) continue;
-    Unranked u{a.id, {}};
+  for (const Accelerator* a : considered(request.constraints, knowledge)) {
+    Unranked u{a->id, {}};
     bool ranked = false;
     for (const Found& f : found) {
-      if (f.facts->pairing.accelerator != &a) continue;
+      if (f.facts->pairing.accelerator != a) continue;
       ranked = ranked || f.candidate.has_value();
       u.pairings.push_back(&*f.facts);
     }
@@ -158,25 +157,103 @@ std::vector<Unranked> unranked(const PlanRequest& request, const std::vector<Fou
   return out;
 }
 
-// The best engine of each ranked accelerator against the next.
-std::vector<Contest> contests_of(const std::vector<Candidate>& ranked, Objective objective) {
-  std::vector<Contest> out;
-  for (std::size_t i = 0; i < ranked.size(); ++i) {
-    const Prediction& p = ranked[i].prediction;
-    const auto same = [&](const Candidate& c) { return c.prediction.accelerator == p.accelerator; };
-    if (std::any_of(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(i), same)) {
-      continue;
-    }
-    const auto other =
-        std::find_if(ranked.begin() + static_cast<std::ptrdiff_t>(i) + 1, ranked.end(), same);
-    if (other == ranked.end()) continue;
-    const double mine = objective_value(ranked[i], objective);
-    const double theirs = objective_value(*other, objective);
-    // Of throughput more is better.
-    const double ratio = mine < 0 ? mine / theirs : theirs / mine;
-    out.push_back({p.accelerator, p.engine, other->prediction.engine, ratio});
+bool same_formats(const Prediction& a, const Prediction& b) {
+  return a.weights == b.weights && a.kv == b.kv;
+}
+
+// The best of the candidate's accelerator and engine in the formats of another's; nothing
+// where the engine has no such formats, or nothing in them keeps the limits.
+Result<std::optional<Candidate>> in_formats_of(const SearchSpace& space, const Candidate& c,
+                                               const Candidate& other) {
+  const Knowledge& knowledge = *space.knowledge;
+  CAIRN_TRY(const Accelerator* accelerator, knowledge.accelerators.find(c.prediction.accelerator));
+  CAIRN_TRY(const EngineInfo* engine, knowledge.engines.find(c.prediction.engine));
+  const Pairing pairing{accelerator, engine};
+  PlanRequest request = *space.request;
+  if (!space.model->stored) request.constraints.formats = {other.prediction.weights};
+  request.constraints.kv = other.prediction.kv;
+  CAIRN_TRY(const SearchSpace narrowed,
+            SearchSpace::build(*space.model, request, knowledge, {pairing}));
+  CAIRN_TRY(Found found, find_best(narrowed, pairing));
+  if (found.candidate && !same_formats(found.candidate->prediction, other.prediction)) {
+    found.candidate.reset();
+  }
+  return std::move(found.candidate);
+}
+
+// Both in the same formats, those with the most bits that both have.
+Result<std::optional<std::pair<Candidate, Candidate>>> alike(const SearchSpace& space,
+                                                             const Candidate& a,
+                                                             const Candidate& b) {
+  if (same_formats(a.prediction, b.prediction)) return std::pair(a, b);
+  CAIRN_TRY(auto mine, in_formats_of(space, a, b));
+  CAIRN_TRY(auto theirs, in_formats_of(space, b, a));
+  if (theirs && (!mine || theirs->bits_per_weight >= mine->bits_per_weight)) {
+    return std::pair(a, *std::move(theirs));
+  }
+  if (mine) return std::pair(*std::move(mine), b);
+  return std::optional<std::pair<Candidate, Candidate>>{};
+}
+
+Contest contest_of(const Candidate& a, const Candidate& b) {
+  const Prediction& p = a.prediction;
+  const Prediction& q = b.prediction;
+  return {p.accelerator, p.engine, q.engine, p.weights, p.kv, q.weights, q.kv, {}};
+}
+
+// Of engines in the same formats, the better one first.
+Contest verdict_of(const Candidate& a, const Candidate& b, Objective objective) {
+  const double mine = objective_value(a, objective);
+  const double theirs = objective_value(b, objective);
+  if (theirs < mine) return verdict_of(b, a, objective);
+  Contest out = contest_of(a, b);
+  // Of throughput more is better.
+  const double ratio = mine < 0 ? mine / theirs : theirs / mine;
+  if (std::isfinite(ratio)) out.ratio = ratio;
+  return out;
+}
+
+// The best engine of an accelerator against the next that has formats in common with it.
+Result<std::optional<Contest>> contest_on(const SearchSpace& space,
+                                          const std::vector<const Candidate*>& ranked) {
+  std::optional<Contest> out;
+  for (std::size_t i = 1; i < ranked.size(); ++i) {
+    CAIRN_TRY(const auto pair, alike(space, *ranked.front(), *ranked[i]));
+    if (pair) return verdict_of(pair->first, pair->second, space.objective);
+    if (!out) out = contest_of(*ranked.front(), *ranked[i]);
   }
   return out;
+}
+
+// Of the accelerators of the first `top` candidates, in their order.
+Result<std::vector<Contest>> contests_of(const SearchSpace& space,
+                                         const std::vector<Candidate>& ranked, std::size_t top) {
+  std::vector<std::vector<const Candidate*>> groups;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    const auto it = std::ranges::find_if(groups, [&](const auto& group) {
+      return group.front()->prediction.accelerator == ranked[i].prediction.accelerator;
+    });
+    if (it != groups.end()) {
+      it->push_back(&ranked[i]);
+    } else if (i < top) {
+      groups.push_back({&ranked[i]});
+    }
+  }
+  CAIRN_TRY(auto found, in_parallel<std::optional<Contest>>(
+                            groups.size(), space.request->threads,
+                            [&](std::size_t i) { return contest_on(space, groups[i]); }));
+  std::vector<Contest> out;
+  for (auto& contest : found) {
+    if (contest) out.push_back(*std::move(contest));
+  }
+  return out;
+}
+
+FormatChoice format_choice(const ModelInput& model, const PlanRequest& request) {
+  if (model.stored || request.constraints.formats.size() == 1) return FormatChoice::given;
+  const Objective o = objective_of(request);
+  const bool money = o == Objective::cost || o == Objective::price;
+  return money ? FormatChoice::largest : FormatChoice::objective;
 }
 
 Result<void> add_reasons(const SearchSpace& space, const std::vector<Found>& found, Plan& plan) {
@@ -224,6 +301,18 @@ std::string_view name_of(Objective objective) {
   return "cost";
 }
 
+std::string_view name_of(FormatChoice choice) {
+  switch (choice) {
+    case FormatChoice::given:
+      return "given";
+    case FormatChoice::largest:
+      return "largest";
+    case FormatChoice::objective:
+      return "objective";
+  }
+  return "given";
+}
+
 Objective objective_of(const PlanRequest& request) {
   if (request.objective) return *request.objective;
   const Constraints& c = request.constraints;
@@ -260,9 +349,7 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                     .in("context")
                     .got(std::to_string(w.context)));
   }
-  if (std::ranges::none_of(knowledge.accelerators.all(), [&](const Accelerator& a) {
-        return considered(a, request.constraints);
-      })) {
+  if (considered(request.constraints, knowledge).empty()) {
     return fail(not_found("no accelerator is left by the selection")
                     .got(request.constraints.vendor)
                     .want("a vendor, or names, that some accelerator has"));
@@ -280,11 +367,12 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
   plan.evaluated = plan.counts.evaluated;
   mark_pareto(plan.ranked);
   std::ranges::stable_sort(plan.ranked, {}, [&](const Candidate& c) {
-    return std::tuple(c.lacks(), objective_value(c, space.objective),
+    return std::tuple(c.lacks(), objective_value(c, space.objective), c.narrow(),
                       metric_or(c.prediction, "tpot_ms_mean", kNone));
   });
   CAIRN_CHECK(add_reasons(space, found, plan));
-  plan.contests = contests_of(plan.ranked, space.objective);
+  CAIRN_TRY(plan.contests, contests_of(space, plan.ranked, request.top));
+  plan.format_choice = format_choice(model, request);
   if (plan.ranked.size() > request.top) plan.ranked.resize(request.top);
   return plan;
 }

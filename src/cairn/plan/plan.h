@@ -71,6 +71,8 @@ struct Candidate {
   bool pareto = false;  // no other is better in cost, latency, throughput and energy at once
   Machines machines;    // that the cards stand in
 
+  /// It fits within the error of the memory estimate only.
+  [[nodiscard]] bool narrow() const { return prediction.memory.narrow(); }
   /// It does not stand in the machine that is owned.
   [[nodiscard]] bool lacks() const { return machines.check && !machines.check->fits; }
 };
@@ -87,13 +89,21 @@ struct SearchCounts {
   friend bool operator==(const SearchCounts&, const SearchCounts&) = default;
 };
 
-/// Two engines on the same accelerator.
+/// Two engines on the same accelerator, each at its best in the same weight and KV format.
+/// Where they have none in common, the first in the ranking and the next, without a verdict.
 struct Contest {
   std::string accelerator;
   std::string better;
   std::string other;
-  /// The other's value over the better one's in what is ranked by; above 1.
-  double ratio = 1;
+  std::string weights;  // of the better one
+  std::string kv;
+  std::string other_weights;
+  std::string other_kv;
+  /// The other's value over the better one's in what is ranked by, 1 or more; nothing where
+  /// the formats differ or one has no value.
+  std::optional<double> ratio;
+
+  [[nodiscard]] bool same_formats() const { return weights == other_weights && kv == other_kv; }
 };
 
 /// Why an accelerator has no place in the ranking: the nearest it came.
@@ -116,11 +126,20 @@ struct Relaxation {
   std::string accelerator;  // what would qualify then
 };
 
+enum class FormatChoice : std::uint8_t {
+  given,      // one was asked for, or the model is a file
+  largest,    // of those that fit on as few cards within the limits: ranked by money
+  objective,  // the best in what is ranked by
+};
+std::string_view name_of(FormatChoice choice);
+
 struct Plan {
   std::vector<Candidate> ranked;        // best first, one per accelerator, engine and count
   std::vector<Rejection> rejections;    // one per accelerator that is not ranked
   std::vector<Relaxation> relaxations;  // only where nothing is ranked
   std::vector<Contest> contests;        // of the accelerators in `ranked`, in its order
+  /// How the weight formats shown came about.
+  FormatChoice format_choice = FormatChoice::given;
   SearchCounts counts;
   std::int64_t evaluated = 0;  // of the counts
 };

@@ -176,6 +176,7 @@ class Planner {
     out.layout = layout;
     out.cards = p.accelerator->cards(layout.devices());
     out.usable = usable;
+    out.sigma = p.engine->memory_sigma;
     CAIRN_TRY(const bool good, fill(p, forms, chosen, out, rejection));
     if (!good) return std::optional<ResidentsCandidate>{};
     return std::optional<ResidentsCandidate>(std::move(out));
@@ -314,7 +315,9 @@ class Planner {
     const Constraints& c = request_->constraints;
     const CostTerms& terms = request_->terms;
     std::int64_t owned = 0;
-    for (const auto& [id, n] : c.owned) owned += id == p.accelerator->id ? n : 0;
+    for (const auto& [id, n] : c.owned) {
+      owned += id == p.accelerator->id || id == p.accelerator->card ? n : 0;
+    }
     const std::int64_t to_buy = std::max<std::int64_t>(0, out.cards - owned);
     CAIRN_TRY(out.purchase,
               purchase_of(*p.accelerator, terms.question(), knowledge_->prices, knowledge_->hosts));
@@ -398,13 +401,12 @@ Result<ResidentsPlan> plan_residents(const ResidentsRequest& request, const Know
   ResidentsPlan out;
   Planner planner(request, knowledge, models);
   const auto pairs = pairings(request.constraints, knowledge);
-  for (const Accelerator& a : knowledge.accelerators.all()) {
-    if (!considered(a, request.constraints)) continue;
+  for (const Accelerator* a : considered(request.constraints, knowledge)) {
     Rejection rejection{
-        a.id, "", "support", 0, 0, "", "none of the engines runs on this accelerator"};
+        a->id, "", "support", 0, 0, "", "none of the engines runs on this accelerator"};
     bool ranked = false;
     for (const Pairing& p : pairs) {
-      if (p.accelerator != &a || !modelled(*p.engine)) continue;
+      if (p.accelerator != a || !modelled(*p.engine)) continue;
       CAIRN_TRY(auto candidate, planner.on(p, rejection));
       if (!candidate) continue;
       ranked = true;
@@ -413,7 +415,7 @@ Result<ResidentsPlan> plan_residents(const ResidentsRequest& request, const Know
     if (!ranked) out.rejections.push_back(std::move(rejection));
   }
   std::ranges::stable_sort(out.ranked, {}, [](const ResidentsCandidate& c) {
-    return std::tuple(c.lacks(), c.yearly_cost.value_or(kUnbounded), -bits_of(c));
+    return std::tuple(c.lacks(), c.yearly_cost.value_or(kUnbounded), c.narrow(), -bits_of(c));
   });
   if (out.ranked.size() > request.top) out.ranked.resize(request.top);
   return out;

@@ -67,6 +67,10 @@ struct ResidentsCandidate {
   std::optional<double> co2_kg_per_year;  // where the terms say how much a kWh has
   Machines machines;
 
+  double sigma = 0;  // of the memory estimate, relative
+
+  /// Less is free on the fullest card than one sigma of what it holds.
+  [[nodiscard]] bool narrow() const { return used * (1 + sigma) > usable; }
   [[nodiscard]] bool lacks() const { return machines.check && !machines.check->fits; }
 };
 

@@ -127,7 +127,7 @@ class PairingSearch {
         value = known.bounds.joules_per_token(most_running(known, replicas));
         break;
     }
-    return rank_of(space_->objective, bounds_.lacks(v, replicas), value,
+    return rank_of(space_->objective, {.lacks = bounds_.lacks(v, replicas)}, value,
                    known.format->bits_per_weight, known.kv_bits, tpot, cards, b.index);
   }
 
@@ -180,8 +180,8 @@ class PairingSearch {
         before = r;
         continue;
       }
-      const bool good = evaluate(b, *model, r);
-      if (good && !found && money_) refine(b, *model, before, r);
+      const bool good = evaluate(b, *deployment, *model, r);
+      if (good && !found && money_) refine(b, *deployment, *model, before, r);
       found = found || good;
       before = r;
     }
@@ -219,8 +219,9 @@ class PairingSearch {
       if (!power) return false;
       value = power->value() * devices(v, replicas) / (*workload().rate * workload().output);
     }
-    return rank_of(o, bounds_.lacks(v, replicas), value, b.known->format->bits_per_weight,
-                   b.known->kv_bits, tpot, facts_->cards(v, replicas), b.index) >= *best_;
+    return rank_of(o, {.lacks = bounds_.lacks(v, replicas)}, value,
+                   b.known->format->bits_per_weight, b.known->kv_bits, tpot,
+                   facts_->cards(v, replicas), b.index) >= *best_;
   }
 
   // What a replica serves at most within the limits. Exactly where the least number of
@@ -236,17 +237,30 @@ class PairingSearch {
 
   // Fewer replicas may do than the first number that did: those between it and the one
   // before, by halving.
-  void refine(const Branch& b, ReplicaModel& model, std::int64_t low, std::int64_t high) {
+  void refine(const Branch& b, const Deployment& deployment, ReplicaModel& model, std::int64_t low,
+              std::int64_t high) {
     const std::int64_t step = facts_->variants[b.index].layout.dp;
     while (high - low > step) {
       const std::int64_t middle = low + (high - low) / step / 2 * step;
       ++out_.counts.considered;
-      (evaluate(b, model, middle) ? high : low) = middle;
+      (evaluate(b, deployment, model, middle) ? high : low) = middle;
     }
   }
 
+  // The memory of a replica with these requests fits within its error only.
+  [[nodiscard]] bool narrow(const Deployment& d, const Load& load) const {
+    const auto most = std::max<std::int64_t>(1, d.config.max_sequences);
+    const auto sequences = static_cast<std::int64_t>(std::ceil(load.present));
+    MemoryDemand demand =
+        memory_demand(d, workload().positions(), std::clamp<std::int64_t>(sequences, 1, most));
+    demand.cache = space_->memory.get();
+    const auto memory = estimate_memory(demand, *d.engine, *d.accelerator);
+    return memory && memory->narrow();
+  }
+
   // Whether the candidate keeps the limits; the best of those is kept.
-  bool evaluate(const Branch& b, ReplicaModel& model, std::int64_t replicas) {
+  bool evaluate(const Branch& b, const Deployment& deployment, ReplicaModel& model,
+                std::int64_t replicas) {
     const Variant& v = facts_->variants[b.index];
     ++out_.counts.evaluated;
     const OperatingPoint point = model.at(replicas);
@@ -254,9 +268,13 @@ class PairingSearch {
       return false;
     const std::int64_t cards = facts_->cards(v, replicas);
     const double value = value_of(space_->objective, point, devices(v, replicas), cards);
-    const Rank rank = rank_of(space_->objective, bounds_.lacks(v, replicas), value,
-                              b.known->format->bits_per_weight, b.known->kv_bits,
-                              in_ms(point.load.steady.tpot), cards, b.index);
+    const auto ranked = [&](bool narrow) {
+      return rank_of(space_->objective, {bounds_.lacks(v, replicas), narrow}, value,
+                     b.known->format->bits_per_weight, b.known->kv_bits,
+                     in_ms(point.load.steady.tpot), cards, b.index);
+    };
+    Rank rank = ranked(false);
+    if ((!best_ || rank < *best_) && narrow(deployment, point.load)) rank = ranked(true);
     if (!best_ || rank < *best_) {
       best_ = rank;
       out_.best = Winner{v, replicas, b.known->format->bits_per_weight};

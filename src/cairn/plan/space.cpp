@@ -96,7 +96,9 @@ std::vector<std::int64_t> replica_counts(std::int64_t most, std::int64_t step) {
   return out;
 }
 
-bool considered(const Accelerator& a, const Constraints& c) {
+namespace {
+
+bool is_considered(const Accelerator& a, const Constraints& c) {
   if (!a.is_gpu) return false;
   if (!c.vendor.empty() && a.vendor != c.vendor) return false;
   if (!c.accelerators.empty()) return contains(c.accelerators, a.id);
@@ -106,15 +108,32 @@ bool considered(const Accelerator& a, const Constraints& c) {
   return a.status != Status::end_of_life || owned;
 }
 
+}  // namespace
+
+std::vector<const Accelerator*> considered(const Constraints& c, const Knowledge& knowledge) {
+  std::vector<const Accelerator*> out;
+  for (const Accelerator& a : knowledge.accelerators.all()) {
+    if (is_considered(a, c)) out.push_back(&a);
+  }
+  // Partitions of a package are not on the catalogue's list.
+  const auto add = [&](const std::string& id) {
+    const auto a = knowledge.accelerators.find(id);
+    if (!a || (*a)->id == (*a)->card || !is_considered(**a, c)) return;
+    if (std::ranges::find(out, *a) == out.end()) out.push_back(*a);
+  };
+  for (const std::string& id : c.accelerators) add(id);
+  for (const auto& [id, n] : c.owned) add(id);
+  return out;
+}
+
 std::vector<Pairing> pairings(const Constraints& c, const Knowledge& knowledge) {
   std::vector<Pairing> out;
-  for (const Accelerator& a : knowledge.accelerators.all()) {
-    if (!considered(a, c)) continue;
+  for (const Accelerator* a : considered(c, knowledge)) {
     for (const EngineInfo& e : knowledge.engines.all()) {
       // What was asked for may be a build that its users keep up, or no server.
-      const bool offered = e.offered_on(a) && e.family != EngineFamily::transformers;
+      const bool offered = e.offered_on(*a) && e.family != EngineFamily::transformers;
       const bool wanted = c.engines.empty() ? offered : contains(c.engines, e.id);
-      if (wanted && e.supports(a)) out.push_back({&a, &e});
+      if (wanted && e.supports(*a)) out.push_back({a, &e});
     }
   }
   return out;

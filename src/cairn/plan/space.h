@@ -46,7 +46,9 @@ struct Pairing {
   const Accelerator* accelerator = nullptr;
   const EngineInfo* engine = nullptr;
 };
-bool considered(const Accelerator& accelerator, const Constraints& constraints);
+/// In the catalogue's order; partitions that are named (hardware/partition.h) after it.
+std::vector<const Accelerator*> considered(const Constraints& constraints,
+                                           const Knowledge& knowledge);
 std::vector<Pairing> pairings(const Constraints& constraints, const Knowledge& knowledge);
 
 /// Every variant of a pairing.
