@@ -123,6 +123,8 @@ TEST(CompleteRow, ServerNeedsCardCountAndEngine) {
   EXPECT_EQ(refused(kServe, facts), "--gpus");
   facts.cards = 2;
   EXPECT_EQ(refused(kServe, facts), "--engine");
+  facts.engine = "vlm";
+  EXPECT_EQ(refused(kServe, facts), "--engine");
   facts.engine = "vllm";
   facts.engine_version = "0.11.2";
   const InferenceRow row = must(complete(kServe, facts));

@@ -171,6 +171,13 @@ Result<void> set_weights(const ReadRow& read, const Completion& by, InferenceRow
 
 Result<void> set_engine(const ReadRow& read, const Completion& by, InferenceRow& row) {
   if (!by.facts.engine.empty()) {
+    const EngineName engine = by.names.engine(by.facts.engine);
+    if (!engine.known && engine.files == FileKind::unknown) {
+      return fail(not_found(std::string(msg("unknown engine")))
+                      .in("--engine")
+                      .got(by.facts.engine)
+                      .want("an engine such as llama.cpp, vllm, sglang, tensorrt-llm"));
+    }
     row.engine_printed = by.facts.engine;
     if (!by.facts.engine_version.empty()) row.engine_version = by.facts.engine_version;
   } else if (row.engine_version.empty()) {
