@@ -220,6 +220,7 @@ TEST(CompleteRow, Micro) {
   EXPECT_EQ(micro(kCollective, facts).error().field, "--what");
   facts.what = "all_gather";
   EXPECT_EQ(must(micro(kCollective, facts)).devices, 8);
+  EXPECT_EQ(must(micro(kCollective, facts)).library, "rccl-tests");
 }
 
 class OwnFolder : public testing::Test {

@@ -309,6 +309,9 @@ Result<MicroRow> complete_micro(const ReadRow& read, const Completion& by) {
   if (ranks && *ranks > software) row.ranks = ranks;
   row.gpu_printed = card.id;
   row.gpu = card.accelerator != nullptr ? card.accelerator->id : by.names.card(card.id).gpu;
+  // Both print alike; which it was follows from the card where the text names neither.
+  const bool amd = card.accelerator != nullptr && card.accelerator->vendor == "amd";
+  if (amd && row.library == "nccl-tests") row.library = "rccl-tests";
   if (row.what.empty()) row.what = by.facts.what;
   if (!by.facts.dtype.empty()) row.dtype = by.facts.dtype;
   if (!by.facts.stack.empty()) row.stack = by.facts.stack;
