@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "cairn/data/csv.h"
 #include "cairn/evidence/evidence_book.h"
 #include "facts.h"
 
@@ -21,8 +22,8 @@ struct Evidence {
                                                     .url = "",
                                                     .date = "",
                                                     .kind = SourceKind::user,
-                                                    .campaign = "own",
-                                                    .confirmed = true}));
+                                                    .confirmed = true,
+                                                    .campaign = "own"}));
 };
 
 const Evidence& evidence() {

@@ -21,7 +21,7 @@ Result<void> join_own(Context& context, OpenEvidence& evidence) {
 
 // YYYY, YYYY-MM or YYYY-MM-DD.
 Result<std::string> date_of(const ParsedCommand& args, const OptionSpec& option) {
-  const std::string text(args.text(option).value_or(""));
+  std::string text(args.text(option).value_or(""));
   constexpr std::string_view kForm = "dddd-dd-dd";
   bool good = text.empty() || text.size() == 4 || text.size() == 7 || text.size() == 10;
   for (std::size_t i = 0; good && i < text.size(); ++i) {

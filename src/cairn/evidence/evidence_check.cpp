@@ -175,6 +175,7 @@ class Checker {
       const std::map<std::string, std::size_t>& names,
       const std::function<std::string(const std::string&)>& reason) {
     std::vector<UnmappedName> out;
+    out.reserve(names.size());
     for (const auto& [name, rows] : names) out.push_back({name, rows, reason(name)});
     std::ranges::stable_sort(out, std::ranges::greater{}, &UnmappedName::rows);
     return out;

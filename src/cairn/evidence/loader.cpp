@@ -378,6 +378,7 @@ std::vector<EvidenceCell> cells_of(VisionRow row) { return plain_cells(vision_fi
 
 std::string inference_csv(const std::vector<InferenceRow>& rows) {
   std::vector<std::vector<EvidenceCell>> cells;
+  cells.reserve(rows.size());
   for (const InferenceRow& row : rows) cells.push_back(cells_of(row));
   std::vector<std::string_view> order = columns_of(inference_fields());
   const auto notes = std::ranges::find(order, "notes");
@@ -387,6 +388,7 @@ std::string inference_csv(const std::vector<InferenceRow>& rows) {
 
 std::string micro_csv(const std::vector<MicroRow>& rows) {
   std::vector<std::vector<EvidenceCell>> cells;
+  cells.reserve(rows.size());
   for (const MicroRow& row : rows) cells.push_back(cells_of(row));
   return csv_of(cells, columns_of(micro_fields()));
 }
