@@ -237,6 +237,20 @@ std::vector<Seed> seeds() {
                  "money: {currency: EUR, pue: 1.3}\nvendor: amd\nengines: [vllm]\n"
                  "weights: [fp8]\nkv: fp8\nobjective: latency\ntop: 3\n"});
   out.push_back({"plan", "absurd", "workload: {rate: -1, input: 1e400}\nowned: [1]\n"});
+  out.push_back(
+      {"evidence", "inference",
+       "id,source,gpu,devices,model,weights,engine,metric,value,unit,input_len,output_len,"
+       "length_kind,range_ratio,batch,rate,tp,scenario,benchmark,aiter,build,notes\n"
+       "a-1,own,mi300x,8,Qwen/Qwen3-8B,fp8,vllm,output_tokens_per_s,10.5,tok/s,1024,128,"
+       "uniform,0.8,64,inf,8,serving,,true,,\"k=v; l\"\n"
+       "a-2,,mi50,1,llama 7B,q4_0,llama.cpp,decode_tokens_per_s,80,tok/s,0,128,,,1,,,"
+       "llama-bench,,false,7356,\n"});
+  out.push_back({"evidence", "micro",
+                 "id,gpu,what,dtype,m,n,k,metric,value,unit,library,partition\n"
+                 "m-1,mi300x,gemm,fp8,128,256,512,tflops,900,TFLOPS,rocblas,cpx/nps4\n"});
+  out.push_back(
+      {"evidence", "sources",
+       "key,url,date,kind,campaign,confirmed\np,https://a.org,2026-01,community,a,true\n"});
   out.push_back({"csv", "plain", "a,b,c\n1,,\"x\"\"y\"\r\n2.5,z,\"two\nlines\"\n"});
   for (auto& [name, text] : cairn::fuzz::bench_output_seeds()) {
     out.push_back({"bench_output", std::move(name), std::move(text)});

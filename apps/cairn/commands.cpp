@@ -7,6 +7,7 @@
 #include "commands/completions.h"
 #include "commands/data_check.h"
 #include "commands/engines.h"
+#include "commands/evidence.h"
 #include "commands/evidence_add.h"
 #include "commands/fit.h"
 #include "commands/gpus.h"
@@ -34,6 +35,10 @@ constexpr std::array kCommands{
     Command{&kHostsShowCommand, run_hosts_show},
     Command{&kEnginesCommand, run_engines},
     Command{&kEnginesShowCommand, run_engines_show},
+    Command{&kEvidenceListCommand, run_evidence_list},
+    Command{&kEvidenceShowCommand, run_evidence_show},
+    Command{&kEvidenceSourcesCommand, run_evidence_sources},
+    Command{&kEvidenceCheckCommand, run_evidence_check},
     Command{&kEvidenceAddCommand, run_evidence_add},
     Command{&kDataCheckCommand, run_data_check},
     Command{&kHelpCommand, run_help},

@@ -123,6 +123,8 @@ TEST(CompleteRow, ServerNeedsCardCountAndEngine) {
   EXPECT_EQ(refused(kServe, facts), "--gpus");
   facts.cards = 2;
   EXPECT_EQ(refused(kServe, facts), "--engine");
+  facts.engine = "vlm";
+  EXPECT_EQ(refused(kServe, facts), "--engine");
   facts.engine = "vllm";
   facts.engine_version = "0.11.2";
   const InferenceRow row = must(complete(kServe, facts));
@@ -218,6 +220,7 @@ TEST(CompleteRow, Micro) {
   EXPECT_EQ(micro(kCollective, facts).error().field, "--what");
   facts.what = "all_gather";
   EXPECT_EQ(must(micro(kCollective, facts)).devices, 8);
+  EXPECT_EQ(must(micro(kCollective, facts)).library, "rccl-tests");
 }
 
 class OwnFolder : public testing::Test {

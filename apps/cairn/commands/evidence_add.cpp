@@ -15,26 +15,22 @@
 namespace cairn::cli {
 namespace {
 
-Result<RunFacts> facts_of(const ParsedCommand& args) {
+RunFacts facts_of(const ParsedCommand& args) {
   RunFacts out;
   const auto text = [&args](const OptionSpec& o) { return std::string(args.text(o).value_or("")); };
   const auto number = [&args](const OptionSpec& o) -> std::optional<double> {
     const auto value = args.integer(o);
     return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
   };
-  const auto cards = args.list(kGpu);
-  if (cards.size() > 1) {
-    return fail(bad_input("more than one accelerator").in("--gpu").got(cards[1]).want("one"));
-  }
-  if (!cards.empty()) out.gpu = cards[0];
-  const std::string engine = text(kEngine);
+  out.gpu = text(kRunGpu);
+  const std::string engine = text(kRunEngine);
   const std::size_t at = engine.find('@');
   out.engine = engine.substr(0, at);
   if (at != std::string::npos) out.engine_version = engine.substr(at + 1);
   out.cards = number(kRunCards);
   out.nodes = number(kRunNodes);
   out.model = text(kRunModel);
-  out.weights = text(kWeights);
+  out.weights = text(kRunWeights);
   out.kv = text(kKv);
   out.stack = text(kRunStack);
   out.input = args.number(kRunInput);
@@ -182,7 +178,7 @@ Result<Answer> run_evidence_add(Context& context) {
   outcome.file = context.args.argument(0);
   outcome.dry_run = context.args.flag(kRunDryRun);
   CAIRN_TRY(outcome.folder, folder_of(context));
-  CAIRN_TRY(const RunFacts facts, facts_of(context.args));
+  const RunFacts facts = facts_of(context.args);
   CAIRN_TRY(const EvidenceSource told, source_of(context.args));
   CAIRN_TRY(const std::string text, read_file(outcome.file, kMostOutputBytes));
   CAIRN_TRY(const Knowledge knowledge, open_knowledge(context));

@@ -6,6 +6,26 @@
 namespace cairn::cli {
 
 // What the file may not say of the run.
+inline constexpr OptionSpec kRunGpu{
+    .name = "gpu",
+    .short_name = 'g',
+    .type = OptionType::text,
+    .metavar = "ID",
+    .description = msg("an accelerator, by id or another name of it")};
+inline constexpr OptionSpec kRunEngine{
+    .name = "engine",
+    .short_name = 'e',
+    .type = OptionType::text,
+    .metavar = "ENGINE",
+    .description = msg("the engine that ran, with its release: vllm@0.11.2; llama.cpp, sglang, "
+                       "tensorrt-llm, atom ...")};
+inline constexpr OptionSpec kRunWeights{
+    .name = "weights",
+    .short_name = 'w',
+    .type = OptionType::text,
+    .metavar = "FORMAT",
+    .description = msg("format of the weights that ran: bf16, fp8, awq-int4, q4_k_m ...; without "
+                       "it, a checkpoint's as published")};
 inline constexpr OptionSpec kRunModel{
     .name = "model",
     .short_name = 'm',
@@ -120,9 +140,10 @@ inline constexpr OptionSpec kRunDryRun{.name = "dry-run",
                                        .description = msg("show what would be added")};
 
 inline constexpr const OptionSpec* kRunOptions[] = {
-    &kGpu,         &kRunCards,     &kRunNodes,       &kRunModel, &kEngine,  &kWeights,   &kKv,
-    &kRunStack,    &kRunInput,     &kRunOutput,      &kRunBatch, &kRunRate, &kHipblaslt, &kRocwmma,
-    &kRunPowerCap, &kRunBenchmark, &kRunInteractive, &kRunWhat,  &kRunDtype};
+    &kRunGpu,    &kRunCards, &kRunNodes,    &kRunModel,     &kRunEngine,      &kRunWeights,
+    &kKv,        &kRunStack, &kRunInput,    &kRunOutput,    &kRunBatch,       &kRunRate,
+    &kHipblaslt, &kRocwmma,  &kRunPowerCap, &kRunBenchmark, &kRunInteractive, &kRunWhat,
+    &kRunDtype};
 inline constexpr OptionGroup kRunGroup{msg("Run"), kRunOptions};
 inline constexpr const OptionSpec* kRecordOptions[] = {&kRunUrl, &kRunDate, &kRunCampaign,
                                                        &kRunFolder, &kRunDryRun};

@@ -148,7 +148,9 @@ Result<std::uint32_t> Table::column(std::string_view name) const {
 }
 
 std::string_view Row::text(std::uint32_t column) const {
-  const auto s = row_.at(column).string();
+  const Node cell = row_.at(column);
+  if (cell.is_null()) return {};
+  const auto s = cell.string();
   return s ? *s : std::string_view{};
 }
 

@@ -84,14 +84,16 @@ Result<EvidenceBook> EvidenceBook::load(const Image& evidence, const EvidenceNam
   EvidenceBook book;
   CAIRN_TRY(const Node sources, evidence.root("evidence/sources.csv"));
   CAIRN_CHECK(book.sources_.read(sources));
+  std::vector<Node> files;
+  std::size_t rows = 0;
   for (const std::string_view file : kInferenceFiles) {
     CAIRN_TRY(const Node root, evidence.root(file));
-    CAIRN_TRY(std::vector<InferenceRow> rows, read_inference(root, book.sources_, names));
-    if (book.inference_.empty()) {
-      book.inference_ = std::move(rows);
-    } else {
-      std::ranges::move(rows, std::back_inserter(book.inference_));
-    }
+    rows += root.size();
+    files.push_back(root);
+  }
+  book.inference_.reserve(rows);
+  for (const Node root : files) {
+    CAIRN_CHECK(read_inference(root, book.sources_, names, book.inference_, nullptr));
   }
   CAIRN_TRY(const Node micro, evidence.root("evidence/micro.csv"));
   CAIRN_TRY(book.micro_, read_micro(micro, book.sources_, names));
@@ -106,19 +108,19 @@ std::size_t EvidenceBook::size() const {
   return inference_.size() + micro_.size() + training_.size() + vision_.size();
 }
 
-Result<void> EvidenceBook::add_inference(Node table, EvidenceSource source,
-                                         const EvidenceNames& names) {
-  CAIRN_TRY(const EvidenceSource* stored, sources_.add(std::move(source)));
-  CAIRN_TRY(std::vector<InferenceRow> rows, read_inference(table, sources_, names, stored));
-  std::ranges::move(rows, std::back_inserter(inference_));
-  return {};
-}
-
-Result<void> EvidenceBook::add_micro(Node table, EvidenceSource source,
-                                     const EvidenceNames& names) {
-  CAIRN_TRY(const EvidenceSource* stored, sources_.add(std::move(source)));
-  CAIRN_TRY(std::vector<MicroRow> rows, read_micro(table, sources_, names, stored));
-  std::ranges::move(rows, std::back_inserter(micro_));
+Result<void> EvidenceBook::join(const EvidenceSources& sources, std::vector<InferenceRow> inference,
+                                std::vector<MicroRow> micro) {
+  for (const EvidenceSource& source : sources.all()) {
+    CAIRN_TRY([[maybe_unused]] const EvidenceSource* stored, sources_.add(source));
+  }
+  const auto take = [this](auto& rows, auto& to) {
+    for (auto& row : rows) {
+      row.source = row.source == nullptr ? nullptr : sources_.find(row.source->key);
+      to.push_back(std::move(row));
+    }
+  };
+  take(inference, inference_);
+  take(micro, micro_);
   return {};
 }
 
@@ -129,7 +131,7 @@ void EvidenceBook::visit(const std::function<void(const EvidenceItem&)>& visitor
   for (const VisionRow& row : vision_) visitor(item_of(row));
 }
 
-std::vector<Cell> EvidenceBook::cells(std::string_view id) const {
+std::vector<EvidenceCell> EvidenceBook::cells(std::string_view id) const {
   if (const auto* row = row_of(inference_, id)) return cells_of(*row);
   if (const auto* row = row_of(micro_, id)) return cells_of(*row);
   if (const auto* row = row_of(training_, id)) return cells_of(*row);

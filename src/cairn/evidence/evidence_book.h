@@ -49,15 +49,15 @@ class EvidenceBook {
   /// Rows of all kinds.
   [[nodiscard]] std::size_t size() const;
 
-  // Rows of one's own, with the columns of the evidence. `source` serves rows without a
-  // source; its key must be new.
-  Result<void> add_inference(Node table, EvidenceSource source, const EvidenceNames& names);
-  Result<void> add_micro(Node table, EvidenceSource source, const EvidenceNames& names);
+  /// Adds rows of one's own, whose sources are those of `sources`. An error for a source
+  /// whose key is there already.
+  Result<void> join(const EvidenceSources& sources, std::vector<InferenceRow> inference,
+                    std::vector<MicroRow> micro);
 
   /// Visits every row, in the order of the files.
   void visit(const std::function<void(const EvidenceItem&)>& visitor) const;
   /// What the row of this id says, column by column; empty where there is none.
-  [[nodiscard]] std::vector<Cell> cells(std::string_view id) const;
+  [[nodiscard]] std::vector<EvidenceCell> cells(std::string_view id) const;
   /// The row of this id; nothing where there is none.
   [[nodiscard]] std::optional<EvidenceItem> find(std::string_view id) const;
 

@@ -21,9 +21,9 @@ bool one_of(std::string_view column, std::span<const std::string_view> list) {
 }
 
 // A key of what was run: equal where two rows are of one deployment and scenario.
-std::string key_of(const std::vector<Cell>& cells, bool release) {
+std::string key_of(const std::vector<EvidenceCell>& cells, bool release) {
   std::string key;
-  for (const Cell& cell : cells) {
+  for (const EvidenceCell& cell : cells) {
     if (one_of(cell.column, kNotTheRun)) continue;
     if (!release && one_of(cell.column, kRelease)) continue;
     key += fmt::format("{}={}\n", cell.column, cell.text);
@@ -31,9 +31,9 @@ std::string key_of(const std::vector<Cell>& cells, bool release) {
   return key;
 }
 
-std::string whole_key(const std::vector<Cell>& cells) {
+std::string whole_key(const std::vector<EvidenceCell>& cells) {
   std::string key;
-  for (const Cell& cell : cells) {
+  for (const EvidenceCell& cell : cells) {
     if (cell.column != "id") key += fmt::format("{}={}\n", cell.column, cell.text);
   }
   return key;
@@ -68,7 +68,7 @@ class Checker {
     std::vector<EvidenceItem> items;
   };
 
-  void add(const EvidenceItem& item, const std::vector<Cell>& cells) {
+  void add(const EvidenceItem& item, const std::vector<EvidenceCell>& cells) {
     ++report_.rows;
     if (item.source != nullptr) campaigns_.insert(item.source->campaign);
     if (item.source != nullptr && !item.source->confirmed) ++report_.unconfirmed;
@@ -94,7 +94,9 @@ class Checker {
   void count_names(const InferenceRow& row) {
     ++report_.inference;
     if (row.model.empty()) {
-      ++models_[row.model_printed];
+      UnmappedName& name = models_[row.model_printed];
+      ++name.rows;
+      if (name.reason.empty()) name.reason = reason_of(row);
     } else {
       ++report_.with_model;
     }
@@ -104,6 +106,15 @@ class Checker {
       ++report_.with_format;
     }
     if (!row.gpu.empty() && !row.model.empty() && !row.format.empty()) ++report_.with_all;
+  }
+
+  std::string reason_of(const InferenceRow& row) const {
+    return names_
+        .model({.name = row.model_printed,
+                .weights = row.weights,
+                .files = {},
+                .parameters_b = row.parameters_b})
+        .note;
   }
 
   void check_layout(const InferenceRow& row) {
@@ -164,6 +175,7 @@ class Checker {
       const std::map<std::string, std::size_t>& names,
       const std::function<std::string(const std::string&)>& reason) {
     std::vector<UnmappedName> out;
+    out.reserve(names.size());
     for (const auto& [name, rows] : names) out.push_back({name, rows, reason(name)});
     std::ranges::stable_sort(out, std::ranges::greater{}, &UnmappedName::rows);
     return out;
@@ -183,9 +195,10 @@ class Checker {
     std::ranges::stable_sort(report_.contradictions, std::ranges::greater{},
                              [](const EvidenceGroup& g) { return g.high / g.low; });
     report_.cards = listed(cards_, [this](const std::string& n) { return names_.card(n).note; });
-    report_.models = listed(models_, [this](const std::string& n) {
-      return names_.model({.name = n, .weights = {}, .files = {}, .parameters_b = {}}).note;
-    });
+    for (auto& [name, entry] : models_) {
+      report_.models.push_back({name, entry.rows, std::move(entry.reason)});
+    }
+    std::ranges::stable_sort(report_.models, std::ranges::greater{}, &UnmappedName::rows);
     report_.formats = listed(formats_, [](const std::string&) { return std::string(); });
   }
 
@@ -198,7 +211,7 @@ class Checker {
   std::map<std::string, Group> exact_;  // by deployment, scenario and release
   std::map<std::string, Group> alike_;  // the same, without rows of a known doubt
   std::map<std::string, std::size_t> cards_;
-  std::map<std::string, std::size_t> models_;
+  std::map<std::string, UnmappedName> models_;
   std::map<std::string, std::size_t> formats_;
 };
 

@@ -114,15 +114,14 @@ Result<void> check_row(const Row& cells, const R& row) {
 }
 
 template <class R, class Finish>
-Result<std::vector<R>> read_rows(Node root, std::span<const CsvField<R>> fields,
-                                 std::span<const std::string_view> extra, const Reading& reading,
-                                 Finish finish) {
+Result<void> read_rows(Node root, std::span<const CsvField<R>> fields,
+                       std::span<const std::string_view> extra, const Reading& reading,
+                       Finish finish, std::vector<R>& out) {
   CAIRN_TRY(const Table table, Table::from(root));
   CAIRN_TRY(const Head head, head_of(table));
   CAIRN_TRY(const std::uint32_t value, table.column("value"));
   CAIRN_TRY(const auto reader, RowReader<R>::make(table, fields, extra));
-  std::vector<R> out;
-  out.reserve(table.rows());
+  out.reserve(out.size() + table.rows());
   for (std::uint32_t i = 0; i < table.rows(); ++i) {
     const Row cells = table.row(i);
     R& row = out.emplace_back();
@@ -130,9 +129,9 @@ Result<std::vector<R>> read_rows(Node root, std::span<const CsvField<R>> fields,
     CAIRN_TRY([[maybe_unused]] const std::string_view there, cells.required(value));
     CAIRN_CHECK(reader.read(cells, row));
     CAIRN_CHECK(check_row(cells, row));
-    CAIRN_CHECK(finish(table, cells, row));
+    CAIRN_CHECK(finish(cells, row));
   }
-  return out;
+  return {};
 }
 
 template <class R>
@@ -142,9 +141,20 @@ void name_card(R& row, const EvidenceNames& names, std::optional<double> file_gi
   row.gpu_candidates = std::move(card.candidates);
 }
 
+// Of a row without weight format and engine files.
 template <class R>
-std::vector<Cell> plain_cells(std::span<const CsvField<R>> fields, R& row) {
-  std::vector<Cell> out{{"id", row.id}};
+void name_model(R& row, const EvidenceNames& names) {
+  row.model = names
+                  .model({.name = row.model_printed,
+                          .weights = {},
+                          .files = FileKind::checkpoint,
+                          .parameters_b = {}})
+                  .model;
+}
+
+template <class R>
+std::vector<EvidenceCell> plain_cells(std::span<const CsvField<R>> fields, R& row) {
+  std::vector<EvidenceCell> out{{"id", row.id}};
   if (row.source != nullptr) out.push_back({"source", row.source->key});
   for (const CsvField<R>& field : fields) {
     std::string text = text_of(field, row);
@@ -164,12 +174,12 @@ std::string csv_cell(const std::string& text) {
 }
 
 // The columns that any row fills, in the order in which they first occur.
-std::string csv_of(const std::vector<std::vector<Cell>>& rows,
+std::string csv_of(const std::vector<std::vector<EvidenceCell>>& rows,
                    std::span<const std::string_view> order) {
   std::vector<std::string_view> used;
   for (const std::string_view column : order) {
-    const bool any = std::ranges::any_of(rows, [column](const std::vector<Cell>& row) {
-      return std::ranges::find(row, column, &Cell::column) != row.end();
+    const bool any = std::ranges::any_of(rows, [column](const std::vector<EvidenceCell>& row) {
+      return std::ranges::find(row, column, &EvidenceCell::column) != row.end();
     });
     if (any) used.push_back(column);
   }
@@ -178,10 +188,10 @@ std::string csv_of(const std::vector<std::vector<Cell>>& rows,
     out += fmt::format("{}{}", out.empty() ? "" : ",", column);
   }
   out += '\n';
-  for (const std::vector<Cell>& row : rows) {
+  for (const std::vector<EvidenceCell>& row : rows) {
     for (std::size_t i = 0; i < used.size(); ++i) {
       if (i > 0) out += ',';
-      const auto cell = std::ranges::find(row, used[i], &Cell::column);
+      const auto cell = std::ranges::find(row, used[i], &EvidenceCell::column);
       if (cell != row.end()) out += csv_cell(cell->text);
     }
     out += '\n';
@@ -280,75 +290,81 @@ void complete_names(InferenceRow& row, const EvidenceNames& names) {
   complete_lengths(row.lengths);
 }
 
-Result<std::vector<InferenceRow>> read_inference(Node root, const EvidenceSources& sources,
-                                                 const EvidenceNames& names,
-                                                 const EvidenceSource* fallback) {
+Result<void> read_inference(Node root, const EvidenceSources& sources, const EvidenceNames& names,
+                            std::vector<InferenceRow>& out, const EvidenceSource* fallback) {
   constexpr std::string_view kExtra[] = {"id", "source", "scenario", "length_kind"};
   CAIRN_TRY(const Table head, Table::from(root));
   const auto scenario = optional_column(head, "scenario");
   const auto kind = optional_column(head, "length_kind");
-  return read_rows<InferenceRow>(
-      root, inference_fields(), kExtra, {&sources, &names, fallback},
-      [&](const Table&, const Row& cells, InferenceRow& row) -> Result<void> {
-        if (scenario && cells.has(*scenario)) {
-          auto parsed = parse_word(kScenarios, cells.text(*scenario));
-          if (!parsed) return fail(std::move(parsed).error().at(cells.where()).in("scenario"));
-          row.scenario = *parsed;
-        }
-        if (kind && cells.has(*kind)) {
-          auto parsed = parse_word(kLengths, cells.text(*kind));
-          if (!parsed) return fail(std::move(parsed).error().at(cells.where()).in("length_kind"));
-          row.lengths.kind = *parsed;
-        }
-        complete_names(row, names);
-        return {};
-      });
+  const auto finish = [&](const Row& cells, InferenceRow& row) -> Result<void> {
+    if (scenario && cells.has(*scenario)) {
+      auto parsed = parse_word(kScenarios, cells.text(*scenario));
+      if (!parsed) return fail(std::move(parsed).error().at(cells.where()).in("scenario"));
+      row.scenario = *parsed;
+    }
+    if (kind && cells.has(*kind)) {
+      auto parsed = parse_word(kLengths, cells.text(*kind));
+      if (!parsed) return fail(std::move(parsed).error().at(cells.where()).in("length_kind"));
+      row.lengths.kind = *parsed;
+    }
+    complete_names(row, names);
+    return {};
+  };
+  return read_rows<InferenceRow>(root, inference_fields(), kExtra, {&sources, &names, fallback},
+                                 finish, out);
+}
+
+Result<std::vector<InferenceRow>> read_inference(Node root, const EvidenceSources& sources,
+                                                 const EvidenceNames& names,
+                                                 const EvidenceSource* fallback) {
+  std::vector<InferenceRow> out;
+  CAIRN_CHECK(read_inference(root, sources, names, out, fallback));
+  return out;
 }
 
 Result<std::vector<MicroRow>> read_micro(Node root, const EvidenceSources& sources,
                                          const EvidenceNames& names,
                                          const EvidenceSource* fallback) {
-  return read_rows<MicroRow>(root, micro_fields(), kHead, {&sources, &names, fallback},
-                             [&](const Table&, const Row&, MicroRow& row) -> Result<void> {
-                               name_card(row, names);
-                               return {};
-                             });
+  std::vector<MicroRow> out;
+  const auto finish = [&](const Row&, MicroRow& row) -> Result<void> {
+    name_card(row, names);
+    return {};
+  };
+  CAIRN_CHECK(
+      read_rows<MicroRow>(root, micro_fields(), kHead, {&sources, &names, fallback}, finish, out));
+  return out;
 }
 
 Result<std::vector<TrainingRow>> read_training(Node root, const EvidenceSources& sources,
                                                const EvidenceNames& names,
                                                const EvidenceSource* fallback) {
-  return read_rows<TrainingRow>(root, training_fields(), kHead, {&sources, &names, fallback},
-                                [&](const Table&, const Row&, TrainingRow& row) -> Result<void> {
-                                  name_card(row, names);
-                                  row.model = names
-                                                  .model({.name = row.model_printed,
-                                                          .weights = {},
-                                                          .files = FileKind::checkpoint,
-                                                          .parameters_b = {}})
-                                                  .model;
-                                  return {};
-                                });
+  std::vector<TrainingRow> out;
+  const auto finish = [&](const Row&, TrainingRow& row) -> Result<void> {
+    name_card(row, names);
+    name_model(row, names);
+    return {};
+  };
+  CAIRN_CHECK(read_rows<TrainingRow>(root, training_fields(), kHead, {&sources, &names, fallback},
+                                     finish, out));
+  return out;
 }
 
 Result<std::vector<VisionRow>> read_vision(Node root, const EvidenceSources& sources,
                                            const EvidenceNames& names,
                                            const EvidenceSource* fallback) {
-  return read_rows<VisionRow>(root, vision_fields(), kHead, {&sources, &names, fallback},
-                              [&](const Table&, const Row&, VisionRow& row) -> Result<void> {
-                                name_card(row, names);
-                                row.model = names
-                                                .model({.name = row.model_printed,
-                                                        .weights = {},
-                                                        .files = FileKind::checkpoint,
-                                                        .parameters_b = {}})
-                                                .model;
-                                return {};
-                              });
+  std::vector<VisionRow> out;
+  const auto finish = [&](const Row&, VisionRow& row) -> Result<void> {
+    name_card(row, names);
+    name_model(row, names);
+    return {};
+  };
+  CAIRN_CHECK(read_rows<VisionRow>(root, vision_fields(), kHead, {&sources, &names, fallback},
+                                   finish, out));
+  return out;
 }
 
-std::vector<Cell> cells_of(InferenceRow row) {
-  std::vector<Cell> out = plain_cells(inference_fields(), row);
+std::vector<EvidenceCell> cells_of(InferenceRow row) {
+  std::vector<EvidenceCell> out = plain_cells(inference_fields(), row);
   if (row.scenario) out.push_back({"scenario", std::string(name_of(*row.scenario))});
   if (row.lengths.kind != LengthKind::unknown) {
     out.push_back({"length_kind", std::string(name_of(row.lengths.kind))});
@@ -356,12 +372,13 @@ std::vector<Cell> cells_of(InferenceRow row) {
   return out;
 }
 
-std::vector<Cell> cells_of(MicroRow row) { return plain_cells(micro_fields(), row); }
-std::vector<Cell> cells_of(TrainingRow row) { return plain_cells(training_fields(), row); }
-std::vector<Cell> cells_of(VisionRow row) { return plain_cells(vision_fields(), row); }
+std::vector<EvidenceCell> cells_of(MicroRow row) { return plain_cells(micro_fields(), row); }
+std::vector<EvidenceCell> cells_of(TrainingRow row) { return plain_cells(training_fields(), row); }
+std::vector<EvidenceCell> cells_of(VisionRow row) { return plain_cells(vision_fields(), row); }
 
 std::string inference_csv(const std::vector<InferenceRow>& rows) {
-  std::vector<std::vector<Cell>> cells;
+  std::vector<std::vector<EvidenceCell>> cells;
+  cells.reserve(rows.size());
   for (const InferenceRow& row : rows) cells.push_back(cells_of(row));
   std::vector<std::string_view> order = columns_of(inference_fields());
   const auto notes = std::ranges::find(order, "notes");
@@ -370,7 +387,8 @@ std::string inference_csv(const std::vector<InferenceRow>& rows) {
 }
 
 std::string micro_csv(const std::vector<MicroRow>& rows) {
-  std::vector<std::vector<Cell>> cells;
+  std::vector<std::vector<EvidenceCell>> cells;
+  cells.reserve(rows.size());
   for (const MicroRow& row : rows) cells.push_back(cells_of(row));
   return csv_of(cells, columns_of(micro_fields()));
 }

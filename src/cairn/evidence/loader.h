@@ -56,6 +56,9 @@ constexpr std::uint32_t kMostEvidenceRows = 1'000'000;
 Result<std::vector<InferenceRow>> read_inference(Node table, const EvidenceSources& sources,
                                                  const EvidenceNames& names,
                                                  const EvidenceSource* fallback = nullptr);
+/// The same, added to `out`.
+Result<void> read_inference(Node table, const EvidenceSources& sources, const EvidenceNames& names,
+                            std::vector<InferenceRow>& out, const EvidenceSource* fallback);
 Result<std::vector<MicroRow>> read_micro(Node table, const EvidenceSources& sources,
                                          const EvidenceNames& names,
                                          const EvidenceSource* fallback = nullptr);
@@ -75,16 +78,16 @@ void complete_names(InferenceRow& row, const EvidenceNames& names);
 void complete_lengths(RequestLengths& lengths);
 
 /// One column of a row as text: what it says and under which name.
-struct Cell {
+struct EvidenceCell {
   std::string_view column;
   std::string text;
 };
 
 // What a row says, empty columns left out, in the order of the schema.
-std::vector<Cell> cells_of(InferenceRow row);
-std::vector<Cell> cells_of(MicroRow row);
-std::vector<Cell> cells_of(TrainingRow row);
-std::vector<Cell> cells_of(VisionRow row);
+std::vector<EvidenceCell> cells_of(InferenceRow row);
+std::vector<EvidenceCell> cells_of(MicroRow row);
+std::vector<EvidenceCell> cells_of(TrainingRow row);
+std::vector<EvidenceCell> cells_of(VisionRow row);
 
 /// Rows as a CSV file that read_inference and read_micro read: the columns that any row
 /// fills, ids and sources first.

@@ -31,6 +31,20 @@ struct ModelAlias {
   std::string note;
 };
 
+// Names that differ in case, dashes, underscores, colons, slashes and spaces are one.
+std::string squeezed(std::string_view name) {
+  std::string out;
+  for (const char c : normalise_name(name)) {
+    if (std::string_view("-_:/ ").find(c) == std::string_view::npos) out += c;
+  }
+  return out;
+}
+
+std::string_view without_organisation(std::string_view model) {
+  const std::size_t slash = model.rfind('/');
+  return slash == std::string_view::npos ? model : model.substr(slash + 1);
+}
+
 FileKind file_kind(std::string_view text) {
   if (text == "gguf") return FileKind::gguf;
   if (text == "checkpoint") return FileKind::checkpoint;
@@ -69,14 +83,15 @@ struct EvidenceNames::State {
   std::map<std::pair<FileKind, std::string>, std::string> formats;
   std::map<std::pair<std::string, std::string>, BenchmarkRule> benchmarks;
 
+  // The names of the catalogue of models, as they are compared: its own search, where it
+  // fails, looks for similar names, too slow for some hundreds of unknown ones.
+  std::map<std::string, std::string> model_ids;
+
   // What was looked up before: a few hundred names stand in tens of thousands of rows.
-  struct CatalogueModel {
-    std::string id;
-    std::optional<std::string> published;
-  };
   std::map<std::string, CardName, std::less<>> card_cache;
-  std::map<std::string, CatalogueModel, std::less<>> model_cache;
-  std::map<std::pair<FileKind, std::string>, std::string> format_cache;
+  std::map<std::string, std::string, std::less<>> model_cache;
+  std::map<std::string, std::string, std::less<>> published;
+  std::array<std::map<std::string, std::string, std::less<>>, 4> format_cache;  // by FileKind
 
   Result<void> load_cards(Node root);
   Result<void> load_excluded();
@@ -85,8 +100,9 @@ struct EvidenceNames::State {
   Result<void> load_formats(Node root);
   Result<void> load_benchmarks(Node root);
 
-  const CatalogueModel& catalogue_model(std::string_view name);
-  const std::string& published_format(std::string_view model);
+  void index_models();
+  const std::string& catalogue_model(std::string_view name);
+  const std::string& published_format(const std::string& model);
   const std::string& format(FileKind files, std::string_view printed);
 };
 
@@ -180,42 +196,44 @@ Result<void> EvidenceNames::State::load_benchmarks(Node root) {
   return {};
 }
 
-const EvidenceNames::State::CatalogueModel& EvidenceNames::State::catalogue_model(
-    std::string_view name) {
-  const auto it = model_cache.find(name);
-  if (it != model_cache.end()) return it->second;
-  CatalogueModel out;
-  auto listing = knowledge->models.listing(name);
-  const std::size_t slash = name.rfind('/');
-  if (!listing && slash != std::string_view::npos) {
-    listing = knowledge->models.listing(name.substr(slash + 1));
+void EvidenceNames::State::index_models() {
+  for (const ModelListing& m : knowledge->models.all()) {
+    const std::string id(m.id);
+    model_ids.emplace(squeezed(id), id);
+    model_ids.emplace(squeezed(without_organisation(id)), id);
+    for (const std::string_view alias : m.aliases) model_ids.emplace(squeezed(alias), id);
   }
-  if (listing) out.id = listing->id;
-  return model_cache.emplace(name, std::move(out)).first->second;
 }
 
-const std::string& EvidenceNames::State::published_format(std::string_view model) {
-  static_cast<void>(catalogue_model(model));
-  CatalogueModel& entry = model_cache.find(model)->second;
-  if (!entry.published) {
-    const auto spec = knowledge->models.find(entry.id);
-    entry.published = spec ? spec->published_format : std::string();
+const std::string& EvidenceNames::State::catalogue_model(std::string_view name) {
+  const auto known = model_cache.find(name);
+  if (known != model_cache.end()) return known->second;
+  auto it = model_ids.find(squeezed(name));
+  if (it == model_ids.end()) it = model_ids.find(squeezed(without_organisation(name)));
+  return model_cache.emplace(name, it == model_ids.end() ? std::string() : it->second)
+      .first->second;
+}
+
+const std::string& EvidenceNames::State::published_format(const std::string& model) {
+  const auto [it, fresh] = published.try_emplace(model);
+  if (fresh) {
+    if (const auto spec = knowledge->models.find(model)) it->second = spec->published_format;
   }
-  return *entry.published;
+  return it->second;
 }
 
 const std::string& EvidenceNames::State::format(FileKind files, std::string_view printed) {
-  const std::pair<FileKind, std::string> key(files, printed);
-  const auto it = format_cache.find(key);
-  if (it != format_cache.end()) return it->second;
+  auto& cache = format_cache[static_cast<std::size_t>(files)];
+  const auto it = cache.find(printed);
+  if (it != cache.end()) return it->second;
   std::string out;
-  if (const auto alias = formats.find(key); alias != formats.end()) {
+  if (const auto alias = formats.find({files, std::string(printed)}); alias != formats.end()) {
     out = alias->second;
   } else if (const WeightFormatInfo* info = knowledge->weight_formats.find(printed)) {
     // A published format keeps its exceptions, which `find` passes over.
     out = printed.find('+') == std::string_view::npos ? info->name : std::string(printed);
   }
-  return format_cache.emplace(key, std::move(out)).first->second;
+  return cache.emplace(printed, std::move(out)).first->second;
 }
 
 Result<EvidenceNames> EvidenceNames::load(const Image& evidence, const Knowledge& knowledge) {
@@ -223,6 +241,7 @@ Result<EvidenceNames> EvidenceNames::load(const Image& evidence, const Knowledge
   out.state_ = std::make_shared<State>();
   State& state = *out.state_;
   state.knowledge = &knowledge;
+  state.index_models();
   CAIRN_TRY(const Node gpus, evidence.root("evidence/gpus.csv"));
   CAIRN_CHECK(state.load_cards(gpus));
   CAIRN_CHECK(state.load_excluded());
@@ -289,7 +308,7 @@ ModelName EvidenceNames::model(const PrintedModel& printed) const {
   if (best != nullptr) {
     out = {.model = best->model, .format = best->format, .note = best->note};
   } else {
-    out.model = state_->catalogue_model(printed.name).id;
+    out.model = state_->catalogue_model(printed.name);
   }
   if (out.format == "published") {
     out.format = state_->format(printed.files, state_->published_format(out.model));

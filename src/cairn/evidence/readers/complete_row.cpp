@@ -171,6 +171,13 @@ Result<void> set_weights(const ReadRow& read, const Completion& by, InferenceRow
 
 Result<void> set_engine(const ReadRow& read, const Completion& by, InferenceRow& row) {
   if (!by.facts.engine.empty()) {
+    const EngineName engine = by.names.engine(by.facts.engine);
+    if (!engine.known && engine.files == FileKind::unknown) {
+      return fail(not_found(std::string(msg("unknown engine")))
+                      .in("--engine")
+                      .got(by.facts.engine)
+                      .want("an engine such as llama.cpp, vllm, sglang, tensorrt-llm"));
+    }
     row.engine_printed = by.facts.engine;
     if (!by.facts.engine_version.empty()) row.engine_version = by.facts.engine_version;
   } else if (row.engine_version.empty()) {
@@ -302,6 +309,9 @@ Result<MicroRow> complete_micro(const ReadRow& read, const Completion& by) {
   if (ranks && *ranks > software) row.ranks = ranks;
   row.gpu_printed = card.id;
   row.gpu = card.accelerator != nullptr ? card.accelerator->id : by.names.card(card.id).gpu;
+  // Both print alike; which it was follows from the card where the text names neither.
+  const bool amd = card.accelerator != nullptr && card.accelerator->vendor == "amd";
+  if (amd && row.library == "nccl-tests") row.library = "rccl-tests";
   if (row.what.empty()) row.what = by.facts.what;
   if (!by.facts.dtype.empty()) row.dtype = by.facts.dtype;
   if (!by.facts.stack.empty()) row.stack = by.facts.stack;

@@ -37,7 +37,7 @@ Result<std::optional<Document>> load_if_there(const std::string& path) {
 template <class R>
 std::string sentence(const R& row) {
   std::string out;
-  for (const Cell& cell : cells_of(row)) {
+  for (const EvidenceCell& cell : cells_of(row)) {
     if (cell.column == "id" || cell.column == "source" || cell.column == "notes") continue;
     out.append(cell.column).append("=").append(cell.text).append("\n");
   }
