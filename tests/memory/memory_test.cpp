@@ -244,5 +244,24 @@ TEST(Search, FindsNothingWhereTheWeightsDoNotFit) {
   EXPECT_EQ(test::must(largest_batch(model.demand(e), e, a, 64)), 0);
 }
 
+// What would just fit may be 2 % more: 15.6 x 1.02 = 15.912 is more than 15.9, and
+// 15.5 x 1.02 = 15.81 is not.
+TEST(MemoryEstimate, IsNarrowWithinItsError) {
+  const auto needing = [](double need) {
+    MemoryEstimate m;
+    m.fits = true;
+    m.sigma = 0.02;
+    m.devices = {{"roomy", gib(24), gib(10), gib(10), {}},
+                 {"full", gib(15.9), gib(need), gib(need), {}}};
+    return m;
+  };
+  EXPECT_TRUE(needing(15.6).narrow());
+  EXPECT_FALSE(needing(15.5).narrow());
+  EXPECT_FALSE(needing(15.6).narrow(needing(15.6).devices.front()));
+  MemoryEstimate too_large = needing(16);
+  too_large.fits = false;
+  EXPECT_FALSE(too_large.narrow());
+}
+
 }  // namespace
 }  // namespace cairn

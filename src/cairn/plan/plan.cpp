@@ -349,6 +349,10 @@ Result<Plan> make_plan(const ModelInput& model, const PlanRequest& request,
                     .in("context")
                     .got(std::to_string(w.context)));
   }
+  for (const std::string& id : request.constraints.accelerators) {
+    CAIRN_TRY(const Accelerator* a, knowledge.accelerators.find(id));
+    CAIRN_CHECK(check_single(*a));
+  }
   if (considered(request.constraints, knowledge).empty()) {
     return fail(not_found("no accelerator is left by the selection")
                     .got(request.constraints.vendor)

@@ -398,6 +398,10 @@ Result<ResidentsPlan> plan_residents(const ResidentsRequest& request, const Know
                     .got(name)
                     .want("llama.cpp, llama.cpp-vulkan or vllm"));
   }
+  for (const std::string& id : request.constraints.accelerators) {
+    CAIRN_TRY(const Accelerator* a, knowledge.accelerators.find(id));
+    CAIRN_CHECK(check_single(*a));
+  }
   ResidentsPlan out;
   Planner planner(request, knowledge, models);
   const auto pairs = pairings(request.constraints, knowledge);

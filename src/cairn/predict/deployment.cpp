@@ -60,12 +60,7 @@ Result<KvFormat> find_kv(std::string_view name, const EngineInfo& engine,
 Result<void> check_engine(const DeploymentRequest& r) {
   const EngineInfo& e = *r.engine;
   const Accelerator& a = *r.accelerator;
-  if (!a.is_gpu && a.status == Status::announced) {
-    return fail(unsupported("cannot say: announced, and only as part of a whole rack")
-                    .got(a.id)
-                    .want("an accelerator that is sold by itself"));
-  }
-  if (!a.is_gpu) return fail(unsupported("not a single accelerator").got(a.id).want("a GPU"));
+  CAIRN_CHECK(check_single(a));
   if (!e.supports(a)) {
     return fail(unsupported("the engine does not run on this accelerator").in(e.id).got(a.id));
   }
@@ -417,6 +412,16 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   CAIRN_CHECK(check_layout(*model.graph, request.layout));
   out.host_memory = host_memory_for(request, knowledge);
   return out;
+}
+
+Result<void> check_single(const Accelerator& a) {
+  if (a.is_gpu) return {};
+  if (a.status == Status::announced) {
+    return fail(unsupported("cannot say: announced, and only as part of a whole rack")
+                    .got(a.id)
+                    .want("an accelerator that is sold by itself"));
+  }
+  return fail(unsupported("not a single accelerator").got(a.id).want("a GPU"));
 }
 
 }  // namespace cairn

@@ -126,6 +126,9 @@ struct Deployment {
   std::optional<Bytes> host_memory;
 };
 
+/// Unsupported for a CPU or a rack of the catalogue.
+Result<void> check_single(const Accelerator& accelerator);
+
 /// Resolves a request. Refused: an engine that does not run on the vendor or
 /// does not read the format, a layout that the engine or the model does not have.
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
