@@ -75,7 +75,9 @@ void print_residents(const ResidentsPlan& plan, const ResidentsRequest& request,
     table.add({fmt::format("{}", ++rank), fmt::format("{} x {}", c.cards, c.accelerator), c.engine,
                "", "",
                fmt::format("{} / {}{}", format(c.used), format(c.usable), c.narrow() ? " ≈" : ""),
-               "", "", "", "", amount(c.price, request.terms.currency),
+               "", "", "", "",
+               amount(c.price, request.terms.currency) +
+                   (c.purchase && !c.purchase->confirmed ? "?" : ""),
                amount(c.yearly_cost, request.terms.currency)});
     for (const ResidentFit& f : c.residents) {
       table.add({"", "", "", f.alone.model, f.alone.weights, format(f.memory),

@@ -164,8 +164,10 @@ class Planner {
         p.engine->overheads_on(p.accelerator->vendor, p.accelerator->architecture);
     const Bytes usable =
         (p.accelerator->capacity(p.engine->id) - overheads.reserved) * usable_share(*p.engine);
+    // Formats that leave room for the error of the estimate before those that do not.
     Choice choice(forms, usable);
-    const auto chosen = choice.best();
+    auto chosen = Choice(forms, usable / (1 + p.engine->memory_sigma)).best();
+    if (chosen.empty()) chosen = choice.best();
     if (chosen.empty()) {
       reject(rejection, p, {"memory", in_gib(usable), in_gib(choice.least()), "GiB", ""});
       return std::optional<ResidentsCandidate>{};
