@@ -1,4 +1,5 @@
 // What is declared is sound, and exists in both languages.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -131,14 +132,15 @@ TEST(Declarations, EveryTextHasAChineseTranslation) {
   }
 }
 
-// The placeholders of a sentence, sorted: a translation may reorder numbered
-// ones but must not lose or invent any.
+// The placeholders of a sentence, sorted, those without a number by their place: a
+// translation may reorder them but must not lose or invent any.
 std::multiset<std::string> placeholders(std::string_view text) {
   std::multiset<std::string> out;
   for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at + 1)) {
     const std::size_t end = text.find('}', at);
     if (end == std::string_view::npos) break;
-    out.emplace(text.substr(at, end - at + 1));
+    const std::string_view one = text.substr(at, end - at + 1);
+    out.insert(one == "{}" ? fmt::format("{{{}}}", out.size()) : std::string(one));
   }
   return out;
 }
