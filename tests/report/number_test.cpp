@@ -61,6 +61,7 @@ TEST(Number, IntervalShowsWhatItSupports) {
   // A narrow interval keeps three digits of the value, a wide one two.
   EXPECT_EQ(format_interval(100, 99.9, 100.1), "100 (100–100)");
   EXPECT_EQ(format_interval(87, 20, 400), "87 (20–400)");
+  EXPECT_EQ(format_interval(768, 768, 768), "768");
   EXPECT_EQ(format_interval(Seconds(0.0123), Seconds(0.0101), Seconds(0.0150)),
             "12.3 (10.1–15.0) ms");
 }

@@ -65,7 +65,7 @@ struct CostFigures {
   std::optional<double> rented_per_hour;  // all cards
   /// What has to be bought for them: whole machines or base boards where they are sold so.
   std::optional<double> purchase_whole;
-  std::optional<double> owned_per_mtok;   // per million output tokens
+  std::optional<double> owned_per_mtok;  // per million output tokens
   std::optional<double> rented_per_mtok;
   std::optional<double> owned_per_year;
   std::optional<double> rented_per_year;  // for the hours of work

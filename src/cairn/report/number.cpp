@@ -123,6 +123,7 @@ std::string format_scaled(double value, Scale scale) {
 }
 
 std::string format_interval(double value, double low, double high) {
+  if (low == value && high == value) return format_number(value);  // what is set, not estimated
   if (!std::isfinite(value) || !std::isfinite(low) || !std::isfinite(high) || !writable(value)) {
     return fmt::format("{} ({}–{})", format_number(value), format_number(low), format_number(high));
   }

@@ -46,7 +46,8 @@ Scale scale_of(Hertz f);            // Hz, MHz, GHz
 Scale scale_of(JoulesPerToken e);   // mJ/tok, J/tok
 
 std::string format_scaled(double value, Scale scale);
-/// value (low–high), with the precision that the interval leaves.
+/// value (low–high), with the precision that the interval leaves; the value alone where all
+/// three are equal.
 std::string format_interval(double value, double low, double high);
 std::string format_interval(double value, double low, double high, Scale scale);
 
