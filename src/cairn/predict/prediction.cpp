@@ -315,7 +315,7 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
                            const Knowledge& knowledge) {
   const ModelSpec& spec = d.model.graph->spec;
   if (purpose_of(spec) == Purpose::features) return predict_batch(d, workload, terms, knowledge);
-  CAIRN_TRY(Workload seen, workload_for(workload, *d.model.graph));
+  CAIRN_TRY(const Workload seen, workload_for(workload, *d.model.graph));
   Prediction p = described(d, seen, terms);
   Workload& w = p.workload;
   CAIRN_CHECK(check_positions(d.model, w.positions()));

@@ -39,8 +39,8 @@ std::optional<Bytes> room_of_replica(const Host& host, std::int64_t cards, int r
   const std::optional<Bytes> room = room_of(host, knowledge);
   if (!room) return std::nullopt;
   const std::int64_t most = std::max(1, host.max_cards);
-  const auto hosts = static_cast<double>((cards + most - 1) / most);
-  return *room * hosts / std::max(1, replicas);
+  const std::int64_t hosts = (cards + most - 1) / most;  // rounded up
+  return *room * static_cast<double>(hosts) / std::max(1, replicas);
 }
 
 std::string hosts_with_room(const Accelerator& accelerator, std::int64_t cards, int replicas,
@@ -53,6 +53,7 @@ std::string hosts_with_room(const Accelerator& accelerator, std::int64_t cards, 
   std::ranges::stable_sort(found, usual_before,
                            [](const Host* host) -> const Host& { return *host; });
   std::vector<std::string> names;
+  names.reserve(found.size());
   for (const Host* host : found) names.push_back(host->id);
   return fmt::format("{}", fmt::join(names, ", "));
 }
