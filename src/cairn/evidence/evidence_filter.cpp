@@ -11,11 +11,6 @@ bool same(std::string_view a, std::string_view b) {
   return !a.empty() && a.size() == b.size() && normalise_name(a) == normalise_name(b);
 }
 
-std::string_view without_organisation(std::string_view model) {
-  const std::size_t slash = model.rfind('/');
-  return slash == std::string_view::npos ? model : model.substr(slash + 1);
-}
-
 template <class Test>
 bool any(const std::vector<std::string>& wanted, Test test) {
   return wanted.empty() || std::ranges::any_of(wanted, test);
@@ -57,8 +52,7 @@ bool matches(const EvidenceItem& item, const EvidenceFilter& filter) {
   }
   if (filter.sound && !item.doubt.empty()) return false;
   if (item.source == nullptr || !matches(*item.source, filter)) return false;
-  return any(filter.ids, [&](const std::string& id) { return same(item.id, id); }) &&
-         any(filter.gpus,
+  return any(filter.gpus,
              [&](const std::string& g) {
                return same(item.gpu, g) || same(item.gpu_printed, g);
              }) &&

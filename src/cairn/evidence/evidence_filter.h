@@ -18,7 +18,6 @@ struct EvidenceFilter {
   std::vector<std::string> campaigns;  // "ROCm/ATOM" means its issues and pull requests too
   std::vector<SourceKind> kinds;
   std::vector<EvidenceSet> sets;
-  std::vector<std::string> ids;
   std::string from;    // dates, YYYY, YYYY-MM or YYYY-MM-DD, both included; a row
   std::string to;      // without a date meets neither
   bool sound = false;  // only rows that nothing is known against

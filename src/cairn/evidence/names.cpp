@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cairn/base/message.h"
-#include "cairn/base/names.h"
 #include "cairn/data/csv.h"
 
 namespace cairn {
@@ -30,20 +29,6 @@ struct ModelAlias {
   std::string format;
   std::string note;
 };
-
-// Names that differ in case, dashes, underscores, colons, slashes and spaces are one.
-std::string squeezed(std::string_view name) {
-  std::string out;
-  for (const char c : normalise_name(name)) {
-    if (std::string_view("-_:/ ").find(c) == std::string_view::npos) out += c;
-  }
-  return out;
-}
-
-std::string_view without_organisation(std::string_view model) {
-  const std::size_t slash = model.rfind('/');
-  return slash == std::string_view::npos ? model : model.substr(slash + 1);
-}
 
 FileKind file_kind(std::string_view text) {
   if (text == "gguf") return FileKind::gguf;
@@ -83,10 +68,6 @@ struct EvidenceNames::State {
   std::map<std::pair<FileKind, std::string>, std::string> formats;
   std::map<std::pair<std::string, std::string>, BenchmarkRule> benchmarks;
 
-  // The names of the catalogue of models, as they are compared: its own search, where it
-  // fails, looks for similar names, too slow for some hundreds of unknown ones.
-  std::map<std::string, std::string> model_ids;
-
   // What was looked up before: a few hundred names stand in tens of thousands of rows.
   std::map<std::string, CardName, std::less<>> card_cache;
   std::map<std::string, std::string, std::less<>> model_cache;
@@ -100,7 +81,6 @@ struct EvidenceNames::State {
   Result<void> load_formats(Node root);
   Result<void> load_benchmarks(Node root);
 
-  void index_models();
   const std::string& catalogue_model(std::string_view name);
   const std::string& published_format(const std::string& model);
   const std::string& format(FileKind files, std::string_view printed);
@@ -196,22 +176,12 @@ Result<void> EvidenceNames::State::load_benchmarks(Node root) {
   return {};
 }
 
-void EvidenceNames::State::index_models() {
-  for (const ModelListing& m : knowledge->models.all()) {
-    const std::string id(m.id);
-    model_ids.emplace(squeezed(id), id);
-    model_ids.emplace(squeezed(without_organisation(id)), id);
-    for (const std::string_view alias : m.aliases) model_ids.emplace(squeezed(alias), id);
-  }
-}
-
 const std::string& EvidenceNames::State::catalogue_model(std::string_view name) {
   const auto known = model_cache.find(name);
   if (known != model_cache.end()) return known->second;
-  auto it = model_ids.find(squeezed(name));
-  if (it == model_ids.end()) it = model_ids.find(squeezed(without_organisation(name)));
-  return model_cache.emplace(name, it == model_ids.end() ? std::string() : it->second)
-      .first->second;
+  std::string_view id = knowledge->models.id_of(name);
+  if (id.empty()) id = knowledge->models.id_of(without_organisation(name));
+  return model_cache.emplace(name, id).first->second;
 }
 
 const std::string& EvidenceNames::State::published_format(const std::string& model) {
@@ -236,12 +206,16 @@ const std::string& EvidenceNames::State::format(FileKind files, std::string_view
   return cache.emplace(printed, std::move(out)).first->second;
 }
 
+std::string_view without_organisation(std::string_view model) {
+  const std::size_t slash = model.rfind('/');
+  return slash == std::string_view::npos ? model : model.substr(slash + 1);
+}
+
 Result<EvidenceNames> EvidenceNames::load(const Image& evidence, const Knowledge& knowledge) {
   EvidenceNames out;
   out.state_ = std::make_shared<State>();
   State& state = *out.state_;
   state.knowledge = &knowledge;
-  state.index_models();
   CAIRN_TRY(const Node gpus, evidence.root("evidence/gpus.csv"));
   CAIRN_CHECK(state.load_cards(gpus));
   CAIRN_CHECK(state.load_excluded());

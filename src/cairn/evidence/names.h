@@ -56,6 +56,9 @@ struct PrintedModel {
   std::optional<double> parameters_b;
 };
 
+/// "Qwen3-8B" of "Qwen/Qwen3-8B".
+std::string_view without_organisation(std::string_view model);
+
 /// Remembers what it looked up: not for several threads at once.
 class EvidenceNames {
  public:

@@ -214,6 +214,11 @@ Result<ModelSpec> ModelCatalogue::find(std::string_view name) const {
   return spec;
 }
 
+std::string_view ModelCatalogue::id_of(std::string_view name) const {
+  const Model* const model = state_->by_key(normalise(name));
+  return model == nullptr ? std::string_view() : model->id;
+}
+
 Result<ModelListing> ModelCatalogue::listing(std::string_view name) const {
   CAIRN_TRY(const Model* const model, state_->lookup(name));
   return listing_of(*model);

@@ -47,6 +47,10 @@ class ModelCatalogue {
   /// As find, for the listing alone.
   [[nodiscard]] Result<ModelListing> listing(std::string_view name) const;
 
+  /// The id of the model that find takes for this name; empty where there is none. Looks for
+  /// no similar names, which takes long where many are unknown.
+  [[nodiscard]] std::string_view id_of(std::string_view name) const;
+
   /// Every model, in the order of its id.
   [[nodiscard]] std::vector<ModelListing> all() const;
 
