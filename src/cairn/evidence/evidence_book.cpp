@@ -16,9 +16,7 @@ const R* row_of(const std::vector<R>& rows, std::string_view id) {
   return it == rows.end() ? nullptr : &*it;
 }
 
-// What rows of a model have in common, micro-benchmarks aside.
-template <class R>
-EvidenceItem common(EvidenceSet set, const R& row) {
+EvidenceItem head_of(EvidenceSet set, const EvidenceRow& row) {
   EvidenceItem out;
   out.set = set;
   out.id = row.id;
@@ -50,7 +48,7 @@ std::string_view name_of(EvidenceSet set) {
 }
 
 EvidenceItem item_of(const InferenceRow& row) {
-  EvidenceItem out = common(EvidenceSet::inference, row);
+  EvidenceItem out = head_of(EvidenceSet::inference, row);
   out.model = row.model;
   out.model_printed = row.model_printed;
   out.engine = row.engine;
@@ -58,14 +56,14 @@ EvidenceItem item_of(const InferenceRow& row) {
 }
 
 EvidenceItem item_of(const MicroRow& row) {
-  EvidenceItem out = common(EvidenceSet::micro, row);
+  EvidenceItem out = head_of(EvidenceSet::micro, row);
   out.model_printed = row.what;
   out.engine = row.library;
   return out;
 }
 
 EvidenceItem item_of(const TrainingRow& row) {
-  EvidenceItem out = common(EvidenceSet::training, row);
+  EvidenceItem out = head_of(EvidenceSet::training, row);
   out.model = row.model;
   out.model_printed = row.model_printed;
   out.engine = row.framework;
@@ -73,7 +71,7 @@ EvidenceItem item_of(const TrainingRow& row) {
 }
 
 EvidenceItem item_of(const VisionRow& row) {
-  EvidenceItem out = common(EvidenceSet::vision, row);
+  EvidenceItem out = head_of(EvidenceSet::vision, row);
   out.model = row.model;
   out.model_printed = row.model_printed;
   out.engine = row.engine;

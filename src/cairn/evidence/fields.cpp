@@ -1,11 +1,28 @@
 #include "cairn/evidence/fields.h"
 
+#include "cairn/evidence/inference_row.h"
 #include "cairn/evidence/micro_row.h"
+#include "cairn/evidence/row_words.h"
 #include "cairn/evidence/training_row.h"
 #include "cairn/evidence/vision_row.h"
 
 namespace cairn {
 namespace {
+
+constexpr CsvField<InferenceRow>::Word kScenario{
+    .text = [](const InferenceRow& row) -> std::string_view {
+      return row.scenario ? name_of(*row.scenario) : std::string_view();
+    },
+    .read = [](InferenceRow& row, std::string_view text) -> Result<void> {
+      CAIRN_TRY(row.scenario, parse_scenario(text));
+      return {};
+    }};
+constexpr CsvField<InferenceRow>::Word kLengthKind{
+    .text = [](const InferenceRow& row) { return name_of(row.lengths.kind); },
+    .read = [](InferenceRow& row, std::string_view text) -> Result<void> {
+      CAIRN_TRY(row.lengths.kind, parse_length_kind(text));
+      return {};
+    }};
 
 constexpr CsvField<InferenceRow> kInference[] = {
     {"gpu", CAIRN_TEXT(InferenceRow, gpu_printed)},
@@ -24,6 +41,7 @@ constexpr CsvField<InferenceRow> kInference[] = {
     {"unit", CAIRN_TEXT(InferenceRow, unit)},
     {"input_len", CAIRN_NUMBER(InferenceRow, lengths.input)},
     {"output_len", CAIRN_NUMBER(InferenceRow, lengths.output)},
+    {"length_kind", kLengthKind},
     {"range_ratio", CAIRN_NUMBER(InferenceRow, lengths.range_ratio)},
     {"input_mean", CAIRN_NUMBER(InferenceRow, lengths.input_mean)},
     {"output_mean", CAIRN_NUMBER(InferenceRow, lengths.output_mean)},
@@ -35,6 +53,7 @@ constexpr CsvField<InferenceRow> kInference[] = {
     {"pp", CAIRN_NUMBER(InferenceRow, pp)},
     {"dp", CAIRN_NUMBER(InferenceRow, dp)},
     {"ep", CAIRN_NUMBER(InferenceRow, ep)},
+    {"scenario", kScenario},
     {"benchmark", CAIRN_TEXT(InferenceRow, benchmark)},
     {"round", CAIRN_TEXT(InferenceRow, round)},
     {"division", CAIRN_TEXT(InferenceRow, division)},

@@ -7,12 +7,12 @@
 
 namespace cairn {
 
+struct InferenceRow;
 struct MicroRow;
 struct TrainingRow;
 struct VisionRow;
 
-// Without id and source, which every file has, and without the columns of a file that are
-// no plain text, number or flag (`scenario`, `length_kind`).
+// In the order of data/schema/evidence, without id and source, which every file has.
 std::span<const CsvField<InferenceRow>> inference_fields();
 std::span<const CsvField<MicroRow>> micro_fields();
 std::span<const CsvField<TrainingRow>> training_fields();

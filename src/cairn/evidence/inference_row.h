@@ -1,28 +1,15 @@
 // One published figure of a language model that was run: local inference, serving or
-// MLPerf. What a page left open is empty here; nothing is filled in.
+// MLPerf. What a page leaves open is empty, but for what follows from what it says: what
+// names stand for, and the lengths and limits that a kind or a benchmark implies.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "cairn/evidence/evidence_row.h"
 
 namespace cairn {
-
-enum class SourceKind : std::uint8_t { vendor, independent, mlperf, community, user };
-
-/// A page that figures come from.
-struct EvidenceSource {
-  std::string key;
-  std::string url;
-  std::string date;  // YYYY-MM-DD or shorter; empty where it is unknown
-  SourceKind kind = SourceKind::community;
-  /// The page can be named; else its figures are second-hand.
-  bool confirmed = true;
-  /// What shares machine, build, habits and mistakes: a repository, one thread of it, an
-  /// MLPerf submitter in a round, or a site. Cross-validation leaves whole campaigns out.
-  std::string campaign;
-};
 
 /// What a figure was measured by: decides what its lengths and its number mean.
 enum class Scenario : std::uint8_t {
@@ -99,18 +86,10 @@ struct EngineSettings {
   std::optional<double> power_cap_w;  // of one device
 };
 
-struct InferenceRow {
-  std::string id;
-  const EvidenceSource* source = nullptr;
-  std::string gpu;  // of the catalogue; empty where `gpu_printed` is in none
-  /// The cards it may be, ids of the catalogue, where the name leaves that open.
-  std::vector<std::string> gpu_candidates;
-  std::string gpu_printed;        // as it was collected
-  std::optional<double> devices;  // cards that the figure is of
-  std::optional<double> dies;     // that software sees, where a card has two
+struct InferenceRow : EvidenceRow {
+  std::optional<double> dies;  // that software sees, where a card has two
   /// Devices of the whole deployment where the figure is of a part of it.
   std::optional<double> deployment_devices;
-  std::optional<double> nodes;
   std::string model;  // by which the model is read; empty where it was not established
   std::string model_printed;
   std::string weights;  // name of a weight format as it was collected
@@ -120,13 +99,9 @@ struct InferenceRow {
   std::string engine;  // of the catalogue where it is one; else as collected
   std::string engine_printed;
   std::string engine_version;
-  std::string stack;  // "rocm-6.4.1"
   std::string os;
   std::string cpu;
   std::string tool;  // that measured, where it is not the scenario's own
-  std::string metric;
-  double value = 0;
-  std::string unit;
   RequestLengths lengths;
   std::optional<double> batch;  // sequences at once, or the most requests in flight
   std::optional<double> prompts;
@@ -151,10 +126,6 @@ struct InferenceRow {
   std::optional<double> average_power_w;  // of one device, during the run
   std::string power_scope;                // of a figure in watts: "device", "system-peak"
   std::optional<double> spread;           // standard deviation of the value over runs
-  /// Why the figure is no measurement of what it says: codes of docs/evidence.md joined by
-  /// semicolons ("throttled", "broken" ...). Empty: nothing is known against it.
-  std::string doubt;
-  std::string notes;  // the rest, "key=value; ..."
 };
 
 }  // namespace cairn

@@ -15,6 +15,7 @@
 #include "cairn/evidence/inference_row.h"
 #include "cairn/evidence/micro_row.h"
 #include "cairn/evidence/names.h"
+#include "cairn/evidence/row_words.h"
 #include "cairn/evidence/training_row.h"
 #include "cairn/evidence/vision_row.h"
 
@@ -43,10 +44,6 @@ class EvidenceSources {
   std::deque<EvidenceSource> sources_;
   std::map<std::string_view, const EvidenceSource*> by_key_;
 };
-
-std::string_view name_of(SourceKind kind);
-std::string_view name_of(Scenario scenario);
-std::string_view name_of(LengthKind kind);
 
 /// The most rows of one file.
 constexpr std::uint32_t kMostEvidenceRows = 1'000'000;

@@ -3,22 +3,14 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "cairn/evidence/inference_row.h"
+#include "cairn/evidence/evidence_row.h"
 
 namespace cairn {
 
 /// What the page leaves open is empty; columns as in data/schema/evidence/micro.yaml.
-struct MicroRow {
-  std::string id;
-  const EvidenceSource* source = nullptr;
-  std::string gpu;  // of the catalogue; empty where `gpu_printed` is in none
-  std::vector<std::string> gpu_candidates;
-  std::string gpu_printed;
-  std::optional<double> devices;
+struct MicroRow : EvidenceRow {
   std::optional<double> dies;
-  std::optional<double> nodes;
   std::string what;  // "gemm", "copy", "all_reduce" ...
   std::string dtype;
   std::optional<double> m;
@@ -26,11 +18,7 @@ struct MicroRow {
   std::optional<double> k;
   std::optional<double> bytes;  // of a message or an array
   std::string batch;            // as printed
-  std::string metric;           // "tflops", "gb_per_s", "busbw_gb_per_s", "latency_us"
-  double value = 0;
-  std::string unit;
   std::string library;
-  std::string stack;
   std::optional<double> compute_units;
   std::string scale;  // "blockscale"
   std::optional<bool> preshuffle;
@@ -56,8 +44,6 @@ struct MicroRow {
   std::string protocol;
   std::string quantised;  // numbers that travel where they are not `dtype`
   std::string kernel;
-  std::string doubt;
-  std::string notes;
 };
 
 }  // namespace cairn

@@ -9,6 +9,16 @@ std::string cell_text(double value) {
   return fmt::format("{}", value);
 }
 
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
 Result<double> cell_number(std::string_view text, bool infinite) {
   if (infinite && text == "inf") return std::numeric_limits<double>::infinity();
   const auto number = parse_number(text);

@@ -19,7 +19,6 @@
 
 #include "cairn/base/message.h"
 #include "cairn/data/csv.h"
-#include "cairn/evidence/inference_row.h"
 
 namespace cairn {
 
@@ -31,9 +30,14 @@ struct CsvField {
   using Value = double& (*)(R&);
   using Integer = std::optional<std::int64_t>& (*)(R&);
   using Flag = std::optional<bool>& (*)(R&);
+  /// A column that has a choice: the word of a row, empty for none, and how one is read.
+  struct Word {
+    std::string_view (*text)(const R&);
+    Result<void> (*read)(R&, std::string_view);
+  };
 
   std::string_view column;
-  std::variant<Text, Number, Value, Integer, Flag> member;
+  std::variant<Text, Number, Value, Integer, Flag, Word> member;
 };
 
 // NOLINTBEGIN(cppcoreguidelines-macro-usage): a member of a member has no pointer type
@@ -46,6 +50,9 @@ struct CsvField {
 
 /// The shortest text that reads back as this number; "inf" for infinity.
 std::string cell_text(double value);
+
+/// A cell of a CSV file: quoted where the text would end it.
+std::string csv_cell(const std::string& text);
 
 /// A number cell: at least 0, and finite unless `infinite` ("inf").
 Result<double> cell_number(std::string_view text, bool infinite);
@@ -112,6 +119,8 @@ class RowReader {
       CAIRN_TRY((*integer)(row), cell_integer(text));
     } else if (const auto* flag = std::get_if<typename F::Flag>(&field.member)) {
       CAIRN_TRY((*flag)(row), cell_flag(text));
+    } else if (const auto* word = std::get_if<typename F::Word>(&field.member)) {
+      return word->read(row, text);
     }
     return {};
   }
@@ -134,6 +143,9 @@ std::string text_of(const CsvField<R>& field, R& row) {
   if (const auto* integer = std::get_if<typename F::Integer>(&field.member)) {
     const auto& v = (*integer)(row);
     return v ? std::to_string(*v) : std::string();
+  }
+  if (const auto* word = std::get_if<typename F::Word>(&field.member)) {
+    return std::string(word->text(row));
   }
   const auto& v = std::get<typename F::Flag>(field.member)(row);
   if (!v) return {};

@@ -10,6 +10,7 @@
 
 #include "cairn/base/message.h"
 #include "cairn/data/csv.h"
+#include "cairn/evidence/row_fields.h"
 
 namespace cairn {
 namespace {
@@ -52,21 +53,11 @@ std::size_t number_of(std::string_view id) {
   return r.ec == std::errc() ? number : 0;
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
-
 std::string sources_csv(const EvidenceSources& sources) {
   std::string out = "key,url,date,kind,campaign,confirmed\n";
   for (const EvidenceSource& s : sources.all()) {
-    out += fmt::format("{},{},{},{},{},{}\n", quoted(s.key), quoted(s.url), quoted(s.date),
-                       name_of(s.kind), quoted(s.campaign), s.confirmed ? "true" : "false");
+    out += fmt::format("{},{},{},{},{},{}\n", csv_cell(s.key), csv_cell(s.url), csv_cell(s.date),
+                       name_of(s.kind), csv_cell(s.campaign), s.confirmed ? "true" : "false");
   }
   return out;
 }
@@ -123,25 +114,19 @@ Result<const EvidenceSource*> UserEvidence::source_of(const EvidenceSource& fact
   return sources_.add(std::move(source));
 }
 
-bool UserEvidence::add(InferenceRow row) {
+template <class R>
+bool UserEvidence::add_to(std::vector<R>& rows, R row) {
   std::string said = sentence(row);
   const auto at = std::ranges::lower_bound(said_, said);
   if (at != said_.end() && *at == said) return false;
   said_.insert(at, std::move(said));
   row.id = fmt::format("{}{}", kPrefix, ++last_id_);
-  inference_.push_back(std::move(row));
+  rows.push_back(std::move(row));
   return true;
 }
 
-bool UserEvidence::add(MicroRow row) {
-  std::string said = sentence(row);
-  const auto at = std::ranges::lower_bound(said_, said);
-  if (at != said_.end() && *at == said) return false;
-  said_.insert(at, std::move(said));
-  row.id = fmt::format("{}{}", kPrefix, ++last_id_);
-  micro_.push_back(std::move(row));
-  return true;
-}
+bool UserEvidence::add(InferenceRow row) { return add_to(inference_, std::move(row)); }
+bool UserEvidence::add(MicroRow row) { return add_to(micro_, std::move(row)); }
 
 Result<void> UserEvidence::write(const std::string& folder) const {
   std::error_code failed;

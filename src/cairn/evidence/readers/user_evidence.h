@@ -38,6 +38,9 @@ class UserEvidence {
   [[nodiscard]] Result<void> write(const std::string& folder) const;
 
  private:
+  template <class R>
+  bool add_to(std::vector<R>& rows, R row);
+
   EvidenceSources sources_;
   std::vector<InferenceRow> inference_;
   std::vector<MicroRow> micro_;
