@@ -4,37 +4,25 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string_view>
 
 namespace cairn {
 namespace {
 
+constexpr std::string_view kId[] = {"id"};
 // Columns that say who measured and what came out, not what was run.
 constexpr std::string_view kNotTheRun[] = {
     "id", "source", "value",           "spread",   "doubt",        "notes",    "cpu",
     "os", "system", "average_power_w", "file_gib", "parameters_b", "submitter"};
-// Columns by which one software differs from the next.
-constexpr std::string_view kRelease[] = {"engine_version", "stack", "build", "patch"};
 
-bool one_of(std::string_view column, std::span<const std::string_view> list) {
-  return std::ranges::find(list, column) != list.end();
-}
-
-// A key of what was run: equal where two rows are of one deployment and scenario.
-std::string key_of(const std::vector<EvidenceCell>& cells, bool release) {
+// What a row says, without some columns: equal where two rows say the same in the others.
+std::string key_of(const std::vector<EvidenceCell>& cells,
+                   std::span<const std::string_view> without) {
   std::string key;
   for (const EvidenceCell& cell : cells) {
-    if (one_of(cell.column, kNotTheRun)) continue;
-    if (!release && one_of(cell.column, kRelease)) continue;
+    if (std::ranges::find(without, cell.column) != without.end()) continue;
     key += fmt::format("{}={}\n", cell.column, cell.text);
-  }
-  return key;
-}
-
-std::string whole_key(const std::vector<EvidenceCell>& cells) {
-  std::string key;
-  for (const EvidenceCell& cell : cells) {
-    if (cell.column != "id") key += fmt::format("{}={}\n", cell.column, cell.text);
   }
   return key;
 }
@@ -64,9 +52,7 @@ class Checker {
   }
 
  private:
-  struct Group {
-    std::vector<EvidenceItem> items;
-  };
+  using Groups = std::map<std::string, std::vector<EvidenceItem>>;
 
   void add(const EvidenceItem& item, const std::vector<EvidenceCell>& cells) {
     ++report_.rows;
@@ -78,9 +64,8 @@ class Checker {
       ++report_.with_card;
     }
     count_doubts(item.doubt);
-    whole_[whole_key(cells)].items.push_back(item);
-    exact_[key_of(cells, true)].items.push_back(item);
-    if (item.doubt.empty()) alike_[key_of(cells, true)].items.push_back(item);
+    whole_[key_of(cells, kId)].push_back(item);
+    alike_[key_of(cells, kNotTheRun)].push_back(item);
   }
 
   void count_doubts(std::string_view doubt) {
@@ -161,11 +146,13 @@ class Checker {
     }
   }
 
-  void contradictions(const std::vector<EvidenceItem>& items) {
+  // Items of different campaigns, nothing known against them, with other values.
+  void contradictions(std::vector<EvidenceItem> items) {
+    std::erase_if(items, [](const EvidenceItem& item) { return !item.doubt.empty(); });
     std::set<std::string_view> campaigns;
     for (const EvidenceItem& item : items) campaigns.insert(item.source->campaign);
     if (campaigns.size() < 2) return;
-    EvidenceGroup group = group_of(items);
+    EvidenceGroup group = group_of(std::move(items));
     if (group.low > 0 && group.high > group.low * factor_) {
       report_.contradictions.push_back(std::move(group));
     }
@@ -184,11 +171,13 @@ class Checker {
   void finish() {
     report_.sources = book_.sources().all().size();
     report_.campaigns = campaigns_.size();
-    for (const auto& [key, group] : whole_) {
-      if (group.items.size() > 1) report_.duplicates.push_back(group_of(group.items));
+    for (const auto& [key, items] : whole_) {
+      if (items.size() > 1) report_.duplicates.push_back(group_of(items));
     }
-    for (const auto& [key, group] : exact_) near_duplicates(group.items);
-    for (const auto& [key, group] : alike_) contradictions(group.items);
+    for (const auto& [key, items] : alike_) {
+      near_duplicates(items);
+      contradictions(items);
+    }
     for (auto* list : {&report_.duplicates, &report_.near_duplicates}) {
       std::ranges::sort(*list, {}, &EvidenceGroup::ids);
     }
@@ -207,9 +196,8 @@ class Checker {
   double factor_;
   EvidenceReport report_;
   std::set<std::string_view> campaigns_;
-  std::map<std::string, Group> whole_;  // rows that say the same
-  std::map<std::string, Group> exact_;  // by deployment, scenario and release
-  std::map<std::string, Group> alike_;  // the same, without rows of a known doubt
+  Groups whole_;  // rows that say the same
+  Groups alike_;  // of one deployment, scenario and release
   std::map<std::string, std::size_t> cards_;
   std::map<std::string, UnmappedName> models_;
   std::map<std::string, std::size_t> formats_;
