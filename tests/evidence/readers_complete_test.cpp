@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "../must.h"
+#include "book_fixture.h"
 #include "cairn/evidence/readers/complete_row.h"
 #include "cairn/evidence/readers/evidence_table.h"
 #include "cairn/evidence/readers/tool_output.h"
@@ -16,17 +16,8 @@ namespace {
 
 using test::must;
 
-const Knowledge& knowledge() {
-  static const Knowledge kKnowledge = must(Knowledge::load(must(Image::open(CAIRN_IMAGE_FILE))));
-  return kKnowledge;
-}
-
-const EvidenceNames& names() {
-  static const EvidenceNames kNames = must(EvidenceNames::load(
-      must(Image::open(std::filesystem::path(CAIRN_IMAGE_FILE).replace_filename("evidence.image"))),
-      knowledge()));
-  return kNames;
-}
+const Knowledge& knowledge() { return test::evidence().knowledge; }
+const EvidenceNames& names() { return test::evidence().names; }
 
 const std::string kFile = "out.txt";
 
@@ -145,6 +136,21 @@ TEST(CompleteRow, ServerNeedsCardCountAndEngine) {
   facts.cards.reset();
   facts.tp = 4;
   EXPECT_EQ(must(complete(kServe, facts)).devices, 4);
+}
+
+// Eight cards that share the experts and divide the requests of attention are eight.
+TEST(CompleteRow, CardsOfAttentionByData) {
+  const auto served = [](std::string_view more) {
+    return R"({"backend": "sglang", "dataset_name": "random", "random_input_len": 1024,
+        "random_output_len": 128, "random_range_ratio": 1.0, "total_output_tokens_retokenized": 1,
+        "request_throughput": 2.0, "server_info": {"model_path": "Qwen/Qwen3-32B", "tp_size": 8,
+        "dp_size": 8)" +
+           std::string(more) + "}}";
+  };
+  RunFacts facts;
+  facts.gpu = "mi300x";
+  EXPECT_EQ(must(complete(served(R"(, "enable_dp_attention": true)"), facts)).devices, 8);
+  EXPECT_EQ(must(complete(served(""), facts)).devices, 64);
 }
 
 TEST(CompleteRow, OfflineRunsNeedLengths) {

@@ -3,19 +3,13 @@
 
 #include <string>
 
-#include "../must.h"
+#include "../predict/fixture.h"
 #include "cairn/evidence/readers/recognise.h"
-#include "cairn/predict/knowledge.h"
 
 namespace cairn {
 namespace {
 
-using test::must;
-
-const Knowledge& knowledge() {
-  static const Knowledge kKnowledge = must(Knowledge::load(must(Image::open(CAIRN_IMAGE_FILE))));
-  return kKnowledge;
-}
+using test::knowledge;
 
 std::string card(std::string_view printed) {
   const Accelerator* found = card_of_print(printed, knowledge().accelerators);

@@ -139,6 +139,26 @@ TEST(SglangBench, RandomDataset) {
   EXPECT_EQ(chat.row.settings.accept_length, 1.8);
 }
 
+// With attention divided by data, dp_size lies within tp_size:
+// https://github.com/sgl-project/sglang/blob/001067fffe33/python/sglang/srt/server_args.py
+TEST(SglangBench, LayoutOfTheServer) {
+  constexpr std::string_view kText =
+      R"({"backend": "sglang", "dataset_name": "random", "server_info": {"tp_size": 8,
+          "dp_size": 8, "ep_size": 8, "pp_size": 1, "enable_dp_attention": true,
+          "mem_fraction_static": 0.85, "max_running_requests": 2048,
+          "speculative_algorithm": "EAGLE"}, "request_throughput": 8.0})";
+  const auto rows = must(read_sglang_serving(kText, "s.jsonl"));
+  ASSERT_EQ(rows.size(), 1U);
+  const InferenceRow& row = rows[0].row;
+  EXPECT_EQ(row.tp, 8);
+  EXPECT_EQ(row.dp, 8);
+  EXPECT_EQ(row.ep, 8);
+  EXPECT_EQ(row.settings.dp_attention, true);
+  EXPECT_EQ(row.settings.memory_fraction, 0.85);
+  EXPECT_EQ(row.settings.max_num_seqs, 2048);
+  EXPECT_EQ(row.settings.speculative, "EAGLE");
+}
+
 // A benchmark of GuideLLM; `where` is the place of the strategy in its release.
 std::string guidellm(std::string_view strategy, std::string_view where, std::string_view more) {
   const std::string inner(where);

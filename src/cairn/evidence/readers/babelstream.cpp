@@ -121,10 +121,7 @@ class StreamReader {
   Result<void> csv_row(std::string_view body, std::uint32_t line) {
     const auto cells = parts_of(body, ',');
     if (cells.size() != columns_.size()) {
-      return fail(bad_input("wrong number of cells")
-                      .at(line_of(name_, line))
-                      .got(std::to_string(cells.size()))
-                      .want(std::to_string(columns_.size())));
+      return fail(wrong_cells(line_of(name_, line), cells.size(), columns_.size()));
     }
     const auto number = [&](std::string_view column) -> std::optional<double> {
       const auto it = std::ranges::find(columns_, column);

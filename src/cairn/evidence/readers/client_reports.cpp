@@ -17,6 +17,24 @@ struct Figure {
   double factor = 1;
 };
 
+// Lengths of all requests: exact where none differs. `mean` and `spread` are what the tool
+// calls the two members.
+Result<void> set_lengths(std::optional<Node> input, std::optional<Node> output,
+                         std::string_view mean, std::string_view spread, RequestLengths& lengths) {
+  if (input) {
+    CAIRN_TRY(lengths.input_mean, amount_in(*input, mean));
+  }
+  if (output) {
+    CAIRN_TRY(lengths.output_mean, amount_in(*output, mean));
+  }
+  if (!lengths.input_mean || !lengths.output_mean) return {};
+  CAIRN_TRY(const auto input_spread, amount_in(*input, spread));
+  CAIRN_TRY(const auto output_spread, amount_in(*output, spread));
+  const bool exact = input_spread == 0.0 && output_spread == 0.0;
+  lengths.kind = exact ? LengthKind::exact : LengthKind::mean;
+  return {};
+}
+
 // ---- GuideLLM
 
 // A statistic of the requests that succeeded: "mean", or a percentile.
@@ -80,30 +98,15 @@ std::string model_of(Node benchmark, std::optional<Node> arguments) {
   return arguments ? text_in(*arguments, "model") : std::string{};
 }
 
-Result<void> set_lengths(Node metrics, RequestLengths& lengths) {
-  const auto input = node_in(metrics, {"prompt_token_count", "successful"});
-  const auto output = node_in(metrics, {"output_token_count", "successful"});
-  if (input) {
-    CAIRN_TRY(lengths.input_mean, amount_in(*input, "mean"));
-  }
-  if (output) {
-    CAIRN_TRY(lengths.output_mean, amount_in(*output, "mean"));
-  }
-  if (!lengths.input_mean || !lengths.output_mean) return {};
-  CAIRN_TRY(const auto input_spread, amount_in(*input, "std_dev"));
-  CAIRN_TRY(const auto output_spread, amount_in(*output, "std_dev"));
-  const bool exact = input_spread == 0.0 && output_spread == 0.0;
-  lengths.kind = exact ? LengthKind::exact : LengthKind::mean;
-  return {};
-}
-
 Result<void> guidellm_rows(Node benchmark, std::optional<Node> arguments,
                            std::vector<ReadRow>& rows) {
   CAIRN_TRY(const Node metrics, benchmark.required("metrics"));
   ReadRow base;
   base.row.tool = "guidellm";
   CAIRN_CHECK(set_strategy(benchmark, base.row));
-  CAIRN_CHECK(set_lengths(metrics, base.row.lengths));
+  CAIRN_CHECK(set_lengths(node_in(metrics, {"prompt_token_count", "successful"}),
+                          node_in(metrics, {"output_token_count", "successful"}), "mean", "std_dev",
+                          base.row.lengths));
   base.row.model_printed = model_of(benchmark, arguments);
   auto totals = metrics.find_value("request_totals");
   if (!totals) totals = benchmark.find_value("request_totals");
@@ -182,29 +185,18 @@ Result<void> set_load(Node config, InferenceRow& row) {
   return {};
 }
 
-Result<std::optional<double>> average(Node report, std::string_view member,
-                                      std::string_view statistic = "avg") {
+Result<std::optional<double>> average(Node report, std::string_view member) {
   const auto node = report.find_value(member);
-  if (!node || !node->is_mapping()) return std::optional<double>{};
-  return amount_in(*node, statistic);
-}
-
-Result<void> set_sequence_lengths(Node report, RequestLengths& lengths) {
-  CAIRN_TRY(lengths.input_mean, average(report, "input_sequence_length"));
-  CAIRN_TRY(lengths.output_mean, average(report, "output_sequence_length"));
-  CAIRN_TRY(const auto input_spread, average(report, "input_sequence_length", "std"));
-  CAIRN_TRY(const auto output_spread, average(report, "output_sequence_length", "std"));
-  if (!lengths.input_mean || !lengths.output_mean) return {};
-  const bool exact = input_spread == 0.0 && output_spread == 0.0;
-  lengths.kind = exact ? LengthKind::exact : LengthKind::mean;
-  return {};
+  return node ? amount_in(*node, "avg") : std::optional<double>{};
 }
 
 Result<void> aiperf_rows(Node report, std::vector<ReadRow>& rows) {
   ReadRow base;
   base.row.tool = "aiperf";
   base.row.scenario = Scenario::serving;
-  CAIRN_CHECK(set_sequence_lengths(report, base.row.lengths));
+  CAIRN_CHECK(set_lengths(report.find_value("input_sequence_length"),
+                          report.find_value("output_sequence_length"), "avg", "std",
+                          base.row.lengths));
   CAIRN_TRY(base.row.prompts, average(report, "request_count"));
   CAIRN_TRY(const auto failed, average(report, "error_request_count"));
   if (failed.value_or(0) > 0) base.row.doubt = "failed-requests";

@@ -151,26 +151,14 @@ class CollectiveReader {
 
   [[nodiscard]] Result<double> number(const std::vector<std::string_view>& words,
                                       std::string_view column, std::uint32_t line) const {
-    const std::string_view text = cell(words, column);
-    const auto value = parse_number(text);
-    if (!value || *value < 0) {
-      return fail(bad_input("not a number")
-                      .at(line_of(name_, line))
-                      .in(std::string(column))
-                      .got(text)
-                      .want("0 or more"));
-    }
-    return *value;
+    return amount_of(cell(words, column), line_of(name_, line), column);
   }
 
   Result<void> figures(std::string_view body, std::uint32_t line) {
     auto words = words_of(body, 64);
     if (words.size() > columns_.size()) words.resize(columns_.size());  // a time stamp
     if (words.size() < 3 + columns_.size() - first_timed()) {
-      return fail(bad_input("wrong number of cells")
-                      .at(line_of(name_, line))
-                      .got(std::to_string(words.size()))
-                      .want(std::to_string(columns_.size())));
+      return fail(wrong_cells(line_of(name_, line), words.size(), columns_.size()));
     }
     CAIRN_TRY(const double bytes, number(words, "size", line));
     const bool cpu = std::ranges::find(columns_, "cputime") != columns_.end();
@@ -249,12 +237,7 @@ class CollectiveReader {
 }  // namespace
 
 Result<std::vector<ReadRow>> read_collective_tests(std::string_view text, const std::string& name) {
-  CAIRN_TRY(auto rows, CollectiveReader(name).read(text));
-  for (ReadRow& row : rows) {
-    const bool amd = !row.cards.empty() && row.cards[0].starts_with("AMD");
-    if (row.micro->library.empty()) row.micro->library = amd ? "rccl-tests" : "nccl-tests";
-  }
-  return rows;
+  return CollectiveReader(name).read(text);
 }
 
 }  // namespace cairn

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "cairn/base/message.h"
-#include "cairn/data/csv.h"
 #include "cairn/evidence/readers/output_text.h"
 #include "cairn/evidence/readers/recognise.h"
 
@@ -190,14 +189,6 @@ Result<void> set_engine(const ReadRow& read, const Completion& by, InferenceRow&
 
 // ---- Load
 
-std::optional<double> noted_total(const InferenceRow& row) {
-  constexpr std::string_view kKey = "total_tokens=";
-  const std::size_t at = row.notes.find(kKey);
-  if (at == std::string::npos) return std::nullopt;
-  const std::string_view rest = std::string_view(row.notes).substr(at + kKey.size());
-  return parse_number(rest.substr(0, rest.find(';')));
-}
-
 // Lengths that the person tells: of a random data set whose every request has them, unless
 // the totals in the file say otherwise.
 Result<void> tell_lengths(const ReadRow& read, const Completion& by, InferenceRow& row) {
@@ -211,12 +202,11 @@ Result<void> tell_lengths(const ReadRow& read, const Completion& by, InferenceRo
     if (lengths.kind == LengthKind::mean && same) lengths.kind = LengthKind::exact;
     return {};
   }
-  const auto total = noted_total(row);
   const double told = row.prompts.value_or(0) * (*lengths.input + *lengths.output);
-  if (total && told > 0 && !near(told, *total, kSameTotal)) {
+  if (read.total_tokens && told > 0 && !near(told, *read.total_tokens, kSameTotal)) {
     return fail(missing(read, by, msg("the lengths do not fit the tokens in the file"), "--input")
                     .got(fmt::format("{} + {}", *lengths.input, *lengths.output))
-                    .want(fmt::format("{} tokens a request", *total / *row.prompts)));
+                    .want(fmt::format("{} tokens a request", *read.total_tokens / *row.prompts)));
   }
   if (lengths.kind == LengthKind::unknown) lengths.kind = LengthKind::exact;
   return {};
@@ -277,6 +267,14 @@ std::optional<double> layout_devices(const InferenceRow& row) {
          (row.settings.dp_attention.value_or(false) ? 1 : row.dp.value_or(1));
 }
 
+// rccl-tests and nccl-tests print alike: where the text names neither, the card tells.
+std::string collective_tests_of(const Card& card, const ReadRow& read) {
+  const bool amd = card.accelerator != nullptr
+                       ? card.accelerator->vendor == "amd"
+                       : !read.cards.empty() && read.cards[0].starts_with("AMD");
+  return amd ? "rccl-tests" : "nccl-tests";
+}
+
 bool of_mlperf(const InferenceRow& row) { return row.lengths.kind == LengthKind::benchmark; }
 
 }  // namespace
@@ -309,9 +307,7 @@ Result<MicroRow> complete_micro(const ReadRow& read, const Completion& by) {
   if (ranks && *ranks > software) row.ranks = ranks;
   row.gpu_printed = card.id;
   row.gpu = card.accelerator != nullptr ? card.accelerator->id : by.names.card(card.id).gpu;
-  // Both print alike; which it was follows from the card where the text names neither.
-  const bool amd = card.accelerator != nullptr && card.accelerator->vendor == "amd";
-  if (amd && row.library == "nccl-tests") row.library = "rccl-tests";
+  if (row.library.empty()) row.library = collective_tests_of(card, read);
   if (row.what.empty()) row.what = by.facts.what;
   if (!by.facts.dtype.empty()) row.dtype = by.facts.dtype;
   if (!by.facts.stack.empty()) row.stack = by.facts.stack;

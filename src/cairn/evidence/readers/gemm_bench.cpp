@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "cairn/data/csv.h"
 #include "cairn/evidence/readers/micro_output.h"
 #include "cairn/evidence/readers/output_text.h"
 
@@ -111,26 +110,13 @@ class GemmReader {
 
   Result<double> number(const std::vector<std::string_view>& cells, std::string_view name,
                         std::string_view other, std::uint32_t line) const {
-    const std::string_view text = cell(cells, {name, other});
-    const auto value = parse_number(text);
-    if (!value || *value < 0) {
-      return fail(bad_input("not a number")
-                      .at(line_of(name_, line))
-                      .in(std::string(name))
-                      .got(text)
-                      .want("0 or more"));
-    }
-    return *value;
+    return amount_of(cell(cells, {name, other}), line_of(name_, line), name);
   }
 
   Result<void> problem(std::string_view body, std::uint32_t line) {
     const auto cells = parts_of(body, ',');
-    const std::vector<std::string> columns = columns_;
-    if (cells.size() != columns.size()) {
-      return fail(bad_input("wrong number of cells")
-                      .at(line_of(name_, line))
-                      .got(std::to_string(cells.size()))
-                      .want(std::to_string(columns.size())));
+    if (cells.size() != columns_.size()) {
+      return fail(wrong_cells(line_of(name_, line), cells.size(), columns_.size()));
     }
     const bool product = !cell(cells, {"transB"}).empty() && !cell(cells, {"K", "k"}).empty();
     if (!product) {  // another function of the library

@@ -180,10 +180,7 @@ class MarkdownReader {
     }
     if (headings_.empty() || cells[0].starts_with("---") || cells[0].starts_with(":--")) return {};
     if (cells.size() != headings_.size()) {
-      return fail(bad_input("wrong number of cells")
-                      .at(line_of(name_, line))
-                      .got(std::to_string(cells.size()))
-                      .want(std::to_string(headings_.size())));
+      return fail(wrong_cells(line_of(name_, line), cells.size(), headings_.size()));
     }
     LlamaRecord record;
     record.line = line;

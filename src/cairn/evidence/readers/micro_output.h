@@ -7,8 +7,9 @@
 //   rocblas-bench:
 //   https://github.com/ROCm/rocBLAS/blob/b520bc83f/clients/include/argument_model.hpp
 //   hipblaslt-bench:
-//   https://github.com/ROCm/hipBLASLt/blob/7d9fb683/clients/include/argument_model.hpp BabelStream
-//   3 to 5: https://github.com/UoB-HPC/BabelStream/blob/57637d5/src/main.cpp
+//   https://github.com/ROCm/hipBLASLt/blob/7d9fb683/clients/include/argument_model.hpp
+//   BabelStream 3 to 5:
+//   https://github.com/UoB-HPC/BabelStream/blob/57637d5/src/main.cpp
 #pragma once
 
 #include <string>
@@ -35,7 +36,7 @@ Result<std::vector<ReadRow>> read_collective_tests(std::string_view text, const 
 Result<std::vector<ReadRow>> read_gemm_bench(std::string_view text, const std::string& name);
 
 /// Text or --csv of BabelStream: the best bandwidth of each kernel (gb_per_s, 1e9 bytes).
-/// what is "read" for Dot and "copy" for the kernels that write; the kernel is in the notes.
+/// what is "read" for Dot and "copy" for the kernels that write; kernel is its name.
 Result<std::vector<ReadRow>> read_babelstream(std::string_view text, const std::string& name);
 
 }  // namespace cairn

@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "cairn/data/csv.h"
 #include "cairn/evidence/readers/output_text.h"
 
 namespace cairn {
@@ -92,15 +91,8 @@ class SummaryReader {
     }
     for (const Label& l : kLabels) {
       if (label != l.label) continue;
-      const auto number = parse_number(value);
-      if (!number || *number < 0) {
-        return fail(bad_input("not a number")
-                        .at(line_of(name_, line))
-                        .in(std::string(label))
-                        .got(value)
-                        .want("0 or more"));
-      }
-      add(l, *number, line);
+      CAIRN_TRY(const double number, amount_of(value, line_of(name_, line), label));
+      add(l, number, line);
     }
     return {};
   }

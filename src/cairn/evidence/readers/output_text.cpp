@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
+#include "cairn/data/csv.h"
 #include "cairn/evidence/readers/read_row.h"
 
 namespace cairn {
 namespace {
 
 constexpr std::string_view kWhite = " \t\r\n\v\f";
-
-bool digits(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
 
 }  // namespace
 
@@ -94,6 +91,27 @@ std::string number_text(double value) { return fmt::format("{}", value); }
 
 std::string line_of(const std::string& name, std::uint32_t line) {
   return fmt::format("{}:{}", name, line);
+}
+
+Result<double> amount_of(std::string_view text, std::string where, std::string_view field) {
+  const auto value = parse_number(text);
+  if (value && *value >= 0) return *value;
+  return fail(bad_input("not a number")
+                  .at(std::move(where))
+                  .in(std::string(field))
+                  .got(text)
+                  .want("0 or more"));
+}
+
+Error wrong_cells(std::string where, std::size_t cells, std::size_t columns) {
+  return bad_input("wrong number of cells")
+      .at(std::move(where))
+      .got(std::to_string(cells))
+      .want(std::to_string(columns));
+}
+
+bool digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::string lower_case(std::string_view text) {

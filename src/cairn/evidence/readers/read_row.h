@@ -17,14 +17,16 @@ namespace cairn {
 struct ReadRow {
   /// Neither id, source nor card are set, and names are as the tool prints them.
   InferenceRow row;
-  /// Of a micro-benchmark: the figure; `row` is then empty. `what` and `dtype` are empty
-  /// where the text does not say.
+  /// Of a micro-benchmark: the figure; `row` is then empty. `what`, `dtype` and `library` are
+  /// empty where the text does not say.
   std::optional<MicroRow> micro;
   /// The kinds of the cards that took part, as the tool printed them; none where it printed
   /// none. With more than one the figure is of a mixture, or the text leaves open which of
   /// them it is of.
   std::vector<std::string> cards;
   std::string model_file;  // path of the weights, as printed
+  /// Of all requests, prompts and answers, where lengths are told to be checked against it.
+  std::optional<double> total_tokens;
   std::string date;        // of the run, YYYY-MM-DD
   std::uint32_t line = 0;  // where the figure stands
 };

@@ -68,10 +68,6 @@ std::vector<std::string> forms_of(std::string_view printed) {
   return forms.all();
 }
 
-bool digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 // Without folder, ending and "-00001-of-00003".
 std::string_view stem_of(std::string_view path) {
   const std::size_t slash = path.find_last_of("/\\");

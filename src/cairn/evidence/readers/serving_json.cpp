@@ -163,9 +163,11 @@ Result<void> vllm_throughput_rows(Node record, std::vector<ReadRow>& rows) {
   base.row.tool = "vllm bench throughput";
   base.row.engine_printed = "vllm";
   CAIRN_TRY(base.row.prompts, amount_in(record, "num_requests"));
-  CAIRN_TRY(const auto tokens, amount_in(record, "total_num_tokens"));
+  CAIRN_TRY(base.total_tokens, amount_in(record, "total_num_tokens"));
   CAIRN_TRY(const auto elapsed, amount_in(record, "elapsed_time"));
-  if (tokens) add_note(base.row.notes, "total_tokens", number_text(*tokens));
+  if (base.total_tokens) {
+    add_note(base.row.notes, "total_tokens", number_text(*base.total_tokens));
+  }
   if (elapsed) add_note(base.row.notes, "duration_s", number_text(*elapsed));
   CAIRN_CHECK(add_figure(rows, base, "requests_per_s", "req/s", record, "requests_per_second"));
   return add_figure(rows, base, "total_tokens_per_s", "tok/s", record, "tokens_per_second");
@@ -187,7 +189,8 @@ Result<void> vllm_latency_rows(Node record, std::vector<ReadRow>& rows) {
   return add_figure(rows, base, "latency_s", "s", record, "avg_latency");
 }
 
-// Newer releases copy what the server says of itself.
+// Releases since 2025 copy what the server says of itself: the fields of its ServerArgs, and
+// its version.
 Result<void> set_server(Node record, InferenceRow& row) {
   const auto server = record.find_value("server_info");
   if (!server || !server->is_mapping()) return {};
@@ -197,6 +200,10 @@ Result<void> set_server(Node record, InferenceRow& row) {
   CAIRN_TRY(row.pp, amount_in(*server, "pp_size"));
   CAIRN_TRY(row.dp, amount_in(*server, "dp_size"));
   CAIRN_TRY(row.ep, amount_in(*server, "ep_size"));
+  // With it the dp_size groups lie within the tp_size cards; without, they are replicas.
+  if (const auto shared = server->find_value("enable_dp_attention")) {
+    if (shared->boolean().value_or(false)) row.settings.dp_attention = true;
+  }
   CAIRN_TRY(row.settings.memory_fraction, amount_in(*server, "mem_fraction_static"));
   CAIRN_TRY(row.settings.max_num_seqs, amount_in(*server, "max_running_requests"));
   row.settings.attention_backend = text_in(*server, "attention_backend");

@@ -7,6 +7,10 @@
 //   benchmarks/benchmark_serving.py, benchmark_throughput.py and benchmark_latency.py of older
 //   trees, which write the same members
 //   https://github.com/sgl-project/sglang/blob/0033168f0f58/python/sglang/bench_serving.py
+//   its server_info: get_server_info in
+//   https://github.com/sgl-project/sglang/blob/0025436eab05/python/sglang/srt/entrypoints/http_server.py
+//   with the fields of ServerArgs in
+//   https://github.com/sgl-project/sglang/blob/001067fffe33/python/sglang/srt/server_args.py
 //
 // TTFT, TPOT and E2E are statistics over requests; ITL is over all gaps between tokens. Token
 // totals are of the requests that succeeded. TPOT leaves out the first token.

@@ -41,7 +41,6 @@ struct Rule {
 };
 constexpr std::array kRules{
     Rule{BenchTool::llama_bench, {"build_commit", "n_prompt", "avg_ts"}},
-    Rule{BenchTool::llama_bench, {"| model ", "| test |", "t/s |"}},
     Rule{BenchTool::llama_bench, {"| model ", " test |", " t/s |"}},
     Rule{BenchTool::mlperf_loadgen, {"MLPerf Results Summary", "Scenario"}},
     Rule{BenchTool::gemm_bench, {"hipblaslt-Gflops,"}},
