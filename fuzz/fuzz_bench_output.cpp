@@ -13,21 +13,14 @@
 #include "cairn/evidence/readers/mlperf_summary.h"
 #include "cairn/evidence/readers/serving_json.h"
 #include "cairn/evidence/readers/tool_output.h"
+#include "facts.h"
 
 namespace {
 
 using namespace cairn;
 
-void check(const Error& error) {
-  const std::string line = error.to_string();
-  if (line.empty() || line.find('\n') != std::string::npos) std::abort();
-}
-
 void check(const Result<std::vector<ReadRow>>& rows) {
-  if (!rows) {
-    check(rows.error());
-    return;
-  }
+  if (!rows) return fuzz::check(rows.error());
   if (rows->empty() || rows->size() > kMostReadRows) std::abort();
   for (const ReadRow& r : *rows) {
     const double value = r.micro ? r.micro->value : r.row.value;
