@@ -126,7 +126,7 @@ struct HostParameters {
   Prior handover;                // seconds in which a step passes from GPU to host or back
   Prior row_start;               // seconds of starting a row-cut product on another device
   Prior row_copy;                // share of the link's usable rate that its copies reach
-  double gpu_tokens = 32;        // tokens of a step from which on a GPU does the work
+  double gpu_tokens = 0;         // tokens of a step from which on a GPU does the work
   BytesPerSecond fabric_from{};  // bandwidth beyond which cores cannot reach all of it
 };
 

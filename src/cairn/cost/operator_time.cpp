@@ -35,6 +35,25 @@ BytesPerSecond effective_bandwidth(const DeviceModel& d, Bytes resident) {
   return memory / ((1.0 - hit) + hit / speedup);
 }
 
+double tokens_of(const Operator& op, const Step& step) {
+  return op.output_only ? step.output_tokens : step.tokens();
+}
+
+// Matrices that a product reads: one, or the experts that its tokens choose.
+double matrices_read(const Operator& op, const Step& step) {
+  if (op.kind != OperatorKind::expert_linear) return 1;
+  return expected_experts(static_cast<double>(op.experts),
+                          static_cast<double>(op.experts_per_token), tokens_of(op, step));
+}
+
+// The cache is read once per sequence in decode and once per query tile in prefill, where it
+// comes from the last-level cache; new K and V are written once.
+Bytes cache_bytes(const AttentionSpec& a, const TensorType& kv, const Step& step) {
+  const double attended = attended_positions(a, step.context, step.tokens_per_sequence);
+  return step.sequences * kv.bytes(attended + step.tokens_per_sequence,
+                                   static_cast<double>(kv_elements_per_token(a)));
+}
+
 struct Work {
   Flops flops{};
   Bytes bytes{};
@@ -46,7 +65,7 @@ struct Work {
 Work linear_work(const Operator& op, const TensorType& type, const TypeKernels& kernels,
                  const Step& step, const DeviceModel& d, double matrices) {
   Work w;
-  const double tokens = op.output_only ? step.output_tokens : step.tokens();
+  const double tokens = tokens_of(op, step);
   const auto in = static_cast<double>(op.input);
   const auto out = static_cast<double>(op.output);
   w.flops = flops(op, step);
@@ -82,7 +101,7 @@ Seconds matmul_compute(const Operator& op, const TypeKernels::Path& kernel, doub
 void take_kernel(const Operator& op, const TypeKernels& kernels, const Step& step,
                  const DeviceModel& d, double matrices, Seconds load, Seconds unpack,
                  OperatorTime& t) {
-  const double tokens = op.output_only ? step.output_tokens : step.tokens();
+  const double tokens = tokens_of(op, step);
   const double products = tokens * static_cast<double>(op.experts_per_token);
   const double per_matrix = matrices > 1 ? products / matrices : products;
   t.unpack = unpack * std::max(1.0, per_matrix);
@@ -110,6 +129,45 @@ double head_share(const AttentionSpec& a) {
   return std::min(1.0, kWidest / std::max(1.0, width));
 }
 
+// Scores and values over the cache; `compute` is of a prompt, steps of single tokens wait for
+// memory.
+Work attention_work(const Operator& op, const TensorType& kv, const Step& step,
+                    const DeviceModel& d, Seconds& compute) {
+  const AttentionSpec& a = op.attention;
+  const KernelParameters& k = d.kernels;
+  Work work;
+  work.flops = flops(op, step);
+  work.bytes = cache_bytes(a, kv, step);
+  // Window and entries are put together first: read, written, and read again.
+  if (k.masks_chosen && a.kind == AttentionKind::compressed) work.bytes *= 3;
+  if (step.tokens_per_sequence <= 1) return work;
+  // The heads that share a KV head fill a tile of queries together.
+  const double shared = a.kind == AttentionKind::mla
+                            ? static_cast<double>(a.heads)
+                            : static_cast<double>(a.heads) / static_cast<double>(a.kv_heads);
+  const double queries = step.tokens_per_sequence * shared;
+  const double ramp = queries / (queries + k.attention_tokens);
+  compute = work.flops /
+            (d.peak(k.attention_compute) * (k.attention_prefill.value * ramp * head_share(a)));
+  return work;
+}
+
+// Scores of every entry, then the best are kept; the keys are the indexer's own.
+Work indexer_work(const Operator& op, const TensorType& kv, const Step& step, const DeviceModel& d,
+                  Seconds& compute) {
+  const AttentionSpec& a = op.attention;
+  const KernelParameters& k = d.kernels;
+  const double entries = indexed_positions(a, step.context, step.tokens_per_sequence);
+  Work work;
+  work.flops = flops(op, step);
+  work.bytes = step.sequences * kv.bytes(entries + step.tokens_per_sequence,
+                                         static_cast<double>(index_elements_per_token(a)));
+  if (step.tokens_per_sequence > 1) {
+    compute = work.flops / (d.peak(k.attention_compute) * k.attention_prefill.value);
+  }
+  return work;
+}
+
 constexpr double kStateBytes = 4;  // engines keep states in 32 bits
 
 // Kernels go through the tokens one by one on the vector units, or by chunks on the
@@ -125,7 +183,18 @@ Seconds recurrence_compute(const RecurrentSpec& r, const Step& step, const Devic
          (d.peak(d.kernels.attention_compute) * kernel.efficiency.value);
 }
 
+Limit limit_of(const OperatorTime& t, Seconds busy) {
+  if (busy <= t.launch) return Limit::launch;
+  if (t.compute > t.memory && t.compute > t.unpack) return Limit::compute;
+  return t.unpack > t.memory && t.unpack > t.compute ? Limit::unpack : Limit::memory;
+}
+
 }  // namespace
+
+bool is_product(OperatorKind kind) {
+  return kind == OperatorKind::linear || kind == OperatorKind::expert_linear ||
+         kind == OperatorKind::router;
+}
 
 std::string_view name_of(Limit limit) {
   switch (limit) {
@@ -202,21 +271,10 @@ const TypeKernels::Path* TypeKernels::path(double tokens) const {
 
 Bytes stored_bytes(const Operator& op, const TensorType* type, const TensorType& kv,
                    const Step& step) {
-  if (op.kind == OperatorKind::attention) {
-    const double attended =
-        attended_positions(op.attention, step.context, step.tokens_per_sequence);
-    return step.sequences * kv.bytes(attended + step.tokens_per_sequence,
-                                     static_cast<double>(kv_elements_per_token(op.attention)));
-  }
-  const bool product = op.kind == OperatorKind::linear || op.kind == OperatorKind::router ||
-                       op.kind == OperatorKind::expert_linear;
-  if (!product || type == nullptr) return {};
-  const double tokens = op.output_only ? step.output_tokens : step.tokens();
-  const double matrices = op.kind == OperatorKind::expert_linear
-                              ? expected_experts(static_cast<double>(op.experts),
-                                                 static_cast<double>(op.experts_per_token), tokens)
-                              : 1.0;
-  return matrices * type->bytes(static_cast<double>(op.output), static_cast<double>(op.input));
+  if (op.kind == OperatorKind::attention) return cache_bytes(op.attention, kv, step);
+  if (!is_product(op.kind) || type == nullptr) return {};
+  return matrices_read(op, step) *
+         type->bytes(static_cast<double>(op.output), static_cast<double>(op.input));
 }
 
 OperatorTime time_operator(const Operator& op, const TensorType* type, const TensorType& kv,
@@ -229,7 +287,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
                            const TensorType& kv, const Step& step, const DeviceModel& d,
                            Bytes resident) {
   OperatorTime t;
-  const double tokens = op.output_only ? step.output_tokens : step.tokens();
+  const double tokens = tokens_of(op, step);
   const KernelParameters& k = d.kernels;
   const BytesPerSecond bandwidth = effective_bandwidth(d, resident);
   Work work;
@@ -243,10 +301,8 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
     case OperatorKind::router:
     case OperatorKind::expert_linear: {
       if (type == nullptr) break;  // no weights, no product
-      matrices = 1;
+      matrices = matrices_read(op, step);
       if (op.kind == OperatorKind::expert_linear) {
-        matrices = expected_experts(static_cast<double>(op.experts),
-                                    static_cast<double>(op.experts_per_token), tokens);
         memory_efficiency *= k.expert_memory;
         const TypeKernels::Path* few = tokens <= k.matvec_tokens ? kernels.path(1) : nullptr;
         if (few != nullptr) memory_efficiency *= few->path->few_experts_memory;
@@ -260,42 +316,14 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
         all.attention.index_topk = 0;
         return time_operator(all, type, kernels, kv, step, d, resident);
       }
-      work.flops = flops(op, step);
-      const double attended =
-          attended_positions(op.attention, step.context, step.tokens_per_sequence);
-      // The cache is read once per sequence in decode and once per query tile in
-      // prefill, where it comes from cache; new K and V are written once.
-      const auto elements = static_cast<double>(kv_elements_per_token(op.attention));
-      work.bytes = step.sequences * kv.bytes(attended + step.tokens_per_sequence, elements);
-      // Window and entries are put together first: read, written, and read again.
-      if (k.masks_chosen && op.attention.kind == AttentionKind::compressed) work.bytes *= 3;
+      work = attention_work(op, kv, step, d, t.compute);
       memory_efficiency = k.attention_decode.value;
-      // The heads that share a KV head fill a tile of queries together.
-      const AttentionSpec& a = op.attention;
-      const double shared = a.kind == AttentionKind::mla
-                                ? static_cast<double>(a.heads)
-                                : static_cast<double>(a.heads) / static_cast<double>(a.kv_heads);
-      const double queries = step.tokens_per_sequence * shared;
-      const double ramp = queries / (queries + k.attention_tokens);
-      if (step.tokens_per_sequence > 1) {
-        t.compute = work.flops / (d.peak(k.attention_compute) *
-                                  (k.attention_prefill.value * ramp * head_share(op.attention)));
-      }
       break;
     }
-    case OperatorKind::indexer: {
-      // Scores of every entry, then the best are kept; the keys are the indexer's own.
-      const AttentionSpec& a = op.attention;
-      const double entries = indexed_positions(a, step.context, step.tokens_per_sequence);
-      work.flops = flops(op, step);
-      work.bytes = step.sequences * kv.bytes(entries + step.tokens_per_sequence,
-                                             static_cast<double>(index_elements_per_token(a)));
+    case OperatorKind::indexer:
+      work = indexer_work(op, kv, step, d, t.compute);
       memory_efficiency = k.attention_decode.value;
-      if (step.tokens_per_sequence > 1) {
-        t.compute = work.flops / (d.peak(k.attention_compute) * k.attention_prefill.value);
-      }
       break;
-    }
     case OperatorKind::recurrence: {
       const RecurrentSpec& r = op.recurrent;
       work.flops = flops(op, step);
@@ -322,12 +350,7 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
   t.launch += Seconds(k.launch.value * kernels.kernels);
   const double busy = smooth_max(t.compute.value(), (t.memory + t.unpack).value());
   t.total = t.launch + Seconds(busy);
-  t.limit = Limit::launch;
-  if (busy > t.launch.value()) {
-    t.limit = Limit::memory;
-    if (t.compute > t.memory && t.compute > t.unpack) t.limit = Limit::compute;
-    if (t.unpack > t.memory && t.unpack > t.compute) t.limit = Limit::unpack;
-  }
+  t.limit = limit_of(t, Seconds(busy));
   return t;
 }
 

@@ -81,6 +81,9 @@ OperatorTime time_operator(const Operator& op, const TensorType* type, const Typ
                            const TensorType& kv, const Step& step, const DeviceModel& device,
                            Bytes resident);
 
+/// Multiplies by weights, which a step reads.
+bool is_product(OperatorKind kind);
+
 /// What a step reads of an operator's weights (of the experts that it touches), or of the
 /// cache that attention goes over.
 Bytes stored_bytes(const Operator& op, const TensorType* type, const TensorType& kv,

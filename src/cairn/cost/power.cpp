@@ -4,12 +4,16 @@
 
 namespace cairn {
 
+Watts idle_power(const Accelerator& accelerator, Watts board, const PowerParameters& parameters) {
+  return accelerator.idle_power.value_or(board * parameters.idle_fraction);
+}
+
 std::optional<PowerEstimate> power_during(const StepTime& step, const Accelerator& accelerator,
                                           const PowerParameters& parameters) {
   if (!accelerator.board_power || step.total <= Seconds{}) return std::nullopt;
   const Watts board = *accelerator.board_power;
   PowerEstimate out;
-  out.idle = accelerator.idle_power.value_or(board * parameters.idle_fraction);
+  out.idle = idle_power(accelerator, board, parameters);
   const double memory = step.memory_bound / step.total;
   const double compute = step.compute_bound / step.total;
   const double activity =

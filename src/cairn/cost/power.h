@@ -23,6 +23,9 @@ struct PowerEstimate {
   double sigma = 0;  // of the logarithm of `load`
 };
 
+/// Of a device with this board power: the catalogue's figure, else the usual share of it.
+Watts idle_power(const Accelerator& accelerator, Watts board, const PowerParameters& parameters);
+
 /// Nothing where the catalogue has no board power.
 std::optional<PowerEstimate> power_during(const StepTime& step, const Accelerator& accelerator,
                                           const PowerParameters& parameters);

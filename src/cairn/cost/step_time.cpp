@@ -65,12 +65,6 @@ auto work_of(const OperatorGroup& g) {
 // ... and what it is called.
 auto signature(const OperatorGroup& g) { return std::tuple(work_of(g), std::string_view(g.name)); }
 
-// Weights that one step reads on this device, all experts included.
-bool streams(OperatorKind kind) {
-  return kind == OperatorKind::linear || kind == OperatorKind::expert_linear ||
-         kind == OperatorKind::router;
-}
-
 bool depends_on_context(OperatorKind kind) {
   return kind == OperatorKind::attention || kind == OperatorKind::indexer;
 }
@@ -135,7 +129,8 @@ void StepShape::add(const Operator& op, const Tensor* tensor, const TensorType* 
   group.type = type;
   group.name = name_for(op, tensor);
   group.time_class = class_of(op, tensor);
-  if (streams(op.kind) && type != nullptr) {
+  // Weights that one step reads on this device, all experts included.
+  if (is_product(op.kind) && type != nullptr) {
     weight_bytes += static_cast<double>(op.experts) *
                     type->bytes(static_cast<double>(op.output), static_cast<double>(op.input));
   }

@@ -87,9 +87,9 @@ struct RowCut {
 /// ggml_backend_cuda_device_offload_op, ggml/src/ggml-cuda/ggml-cuda.cu).
 struct HostWork {
   std::shared_ptr<const DeviceModel> gpu;
-  double gpu_tokens = 32;  // of a step, from which on the GPU takes it
-  BytesPerSecond copy{};   // usable, from host memory to the GPU
-  Seconds handover{};      // of a step, from one to the other
+  double gpu_tokens = 0;  // of a step, from which on the GPU takes it
+  BytesPerSecond copy{};  // usable, from host memory to the GPU
+  Seconds handover{};     // of a step, from one to the other
 };
 
 /// What one device of a layout computes in a step, whatever the device is.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cairn/cost/operator_time.h"
+#include "cairn/cost/power.h"
 #include "cairn/cost/step_time.h"
 #include "cairn/memory/memory.h"
 
@@ -12,11 +13,6 @@ namespace {
 
 // Engines cut prompts into chunks of no fewer tokens.
 constexpr double kShortestChunk = 256;
-
-bool streams(OperatorKind kind) {
-  return kind == OperatorKind::linear || kind == OperatorKind::expert_linear ||
-         kind == OperatorKind::router;
-}
 
 // The highest rate of any kernel that takes weights of a type.
 FlopsPerSecond highest_rate(const DeviceModel& device, const TensorType& type) {
@@ -71,7 +67,7 @@ WorkOfFormat WorkOfFormat::of(const Graph& graph, const BoundWeights& weights, c
   const Step token{.sequences = 1, .tokens_per_sequence = 1, .context = w.input};
   const Step prompt{.sequences = 1, .tokens_per_sequence = w.input};
   for (const Operator& op : graph.operators) {
-    if (!streams(op.kind) || op.tensor < 0) continue;
+    if (!is_product(op.kind) || op.tensor < 0) continue;
     const TensorType* type = weights.types[static_cast<std::size_t>(op.tensor)];
     if (type == nullptr) continue;
     const Bytes matrix = type->bytes(static_cast<double>(op.output), static_cast<double>(op.input));
@@ -140,7 +136,7 @@ Bounds::Bounds(const WorkOfModel& model, const WorkOfFormat& format, const Forma
   prompt_ = max(prompt / stages, stream_) + host / stages;
   prompt_busy_ = max(rates.prompt / devices_, stream_);
   if (a.board_power) {
-    idle_ = a.idle_power.value_or(*a.board_power * power.idle_fraction);
+    idle_ = idle_power(a, *a.board_power, power);
     // Each stage works at least its share of the time.
     dynamic_ = (*a.board_power - idle_) *
                (std::min(power.memory_bound.value, power.compute_bound.value) / stages);

@@ -35,28 +35,6 @@ Result<void> check_format(const EngineInfo& engine, const WeightFormatInfo& form
   return {};
 }
 
-// KV formats are named as engines name them; the storage type behind each.
-Result<KvFormat> find_kv(std::string_view name, const EngineInfo& engine,
-                         const Knowledge& knowledge) {
-  const std::string_view wanted = name == "auto" ? engine.reference.kv_format : name;
-  const auto format = knowledge.weight_formats.find_kv(wanted);
-  if (!format) {
-    std::vector<std::string> known;
-    for (const KvFormat& f : knowledge.weight_formats.kv_formats()) known.push_back(f.name);
-    return fail(not_found("unknown KV cache format")
-                    .in("--kv")
-                    .got(name)
-                    .want(fmt::format("one of {}", fmt::join(known, ", "))));
-  }
-  if (!engine.supports_kv(format->name)) {
-    return fail(unsupported("the engine has no such KV cache format")
-                    .in(engine.id)
-                    .got(name)
-                    .want(fmt::format("one of {}", fmt::join(engine.kv_formats, ", "))));
-  }
-  return *format;
-}
-
 Result<void> check_engine(const DeploymentRequest& r) {
   const EngineInfo& e = *r.engine;
   const Accelerator& a = *r.accelerator;
@@ -85,7 +63,7 @@ Result<void> check_settings(const DeploymentRequest& r) {
   const auto refuse = [&](std::string_view setting) {
     return fail(unsupported("the engine has no such setting").in(r.engine->id).got(setting));
   };
-  const bool server = !llama && r.engine->family != EngineFamily::transformers;
+  const bool server = is_server(*r.engine);
   if (!server && r.memory_fraction) return refuse("gpu-memory-utilization");
   if (!server && r.max_batched_tokens) return refuse("max-num-batched-tokens");
   if (!llama && r.ubatch) return refuse("ubatch");
@@ -351,6 +329,10 @@ Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_vi
   return one_that_runs(model, usual, info, accelerator, knowledge);
 }
 
+bool is_server(const EngineInfo& engine) {
+  return engine.family != EngineFamily::llama_cpp && engine.family != EngineFamily::transformers;
+}
+
 MemoryDemand memory_demand(const Deployment& d, std::int64_t context, std::int64_t sequences) {
   return {.graph = d.model.graph.get(),
           .weights = &d.weights,
@@ -374,7 +356,23 @@ std::string default_format(const ModelInput& model, const EngineInfo& engine) {
 
 Result<KvFormat> find_kv_format(std::string_view name, const EngineInfo& engine,
                                 const Knowledge& knowledge) {
-  return find_kv(name, engine, knowledge);
+  const std::string_view wanted = name == "auto" ? engine.reference.kv_format : name;
+  const auto format = knowledge.weight_formats.find_kv(wanted);
+  if (!format) {
+    std::vector<std::string> known;
+    for (const KvFormat& f : knowledge.weight_formats.kv_formats()) known.push_back(f.name);
+    return fail(not_found("unknown KV cache format")
+                    .in("--kv")
+                    .got(name)
+                    .want(fmt::format("one of {}", fmt::join(known, ", "))));
+  }
+  if (!engine.supports_kv(format->name)) {
+    return fail(unsupported("the engine has no such KV cache format")
+                    .in(engine.id)
+                    .got(name)
+                    .want(fmt::format("one of {}", fmt::join(engine.kv_formats, ", "))));
+  }
+  return *format;
 }
 
 Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& request,
@@ -406,8 +404,8 @@ Result<Deployment> resolve(const ModelInput& model, const DeploymentRequest& req
   if (request.max_sequences) c.max_sequences = *request.max_sequences;
   out.kernels = {c.flash_attention, request.hipblaslt, request.rocwmma, request.build};
   CAIRN_TRY(out.weights, bind_weights(model, request, knowledge));
-  CAIRN_TRY(out.kv,
-            find_kv(request.kv.empty() ? c.kv_format : request.kv, *request.engine, knowledge));
+  CAIRN_TRY(out.kv, find_kv_format(request.kv.empty() ? c.kv_format : request.kv, *request.engine,
+                                   knowledge));
   CAIRN_CHECK(check_kernels(out));
   CAIRN_CHECK(check_layout(*model.graph, request.layout));
   out.host_memory = host_memory_for(request, knowledge);

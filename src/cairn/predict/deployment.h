@@ -57,6 +57,10 @@ Result<const EngineInfo*> default_engine(const ModelInput& model, std::string_vi
                                          const Accelerator& accelerator,
                                          const Knowledge& knowledge);
 
+/// A server: its cache is a pool of what is left on a device, steps take a budget of tokens,
+/// and requests wait for room. llama.cpp and transformers allocate what they are told.
+bool is_server(const EngineInfo& engine);
+
 /// Every layer of any model.
 inline constexpr std::int64_t kEveryLayer = 100'000;
 

@@ -37,31 +37,24 @@ class StageBuilder {
     out.pipelined = placement_.pipeline;
     // The layers in host memory are the first ones, and so is their work.
     const int host = placement_.gpus;
-    if (!shape(host).groups.empty()) out.stages.push_back({share(host), true});
+    std::vector<int> used;
+    if (!shape(host).groups.empty()) used.push_back(host);
     for (int i = 0; i < placement_.gpus; ++i) {
-      if (!shape(i).groups.empty()) out.stages.push_back({share(i), false});
+      if (!shape(i).groups.empty()) used.push_back(i);
     }
-    if (!out.stages.empty()) drop_last_send(out);
+    const auto cards =
+        static_cast<int>(std::ranges::count_if(used, [&](int i) { return i != host; }));
+    for (const int i : used) {
+      // Activations go on to another card from all but the last; what host and cards pass to
+      // one another is counted as handovers.
+      shape(i).layout.pp = i != host && i != used.back() ? cards : 1;
+      out.stages.push_back({std::make_shared<const StepShape>(std::move(shape(i))), i == host});
+    }
     return out;
   }
 
  private:
   StepShape& shape(int device) { return shapes_[static_cast<std::size_t>(device)]; }
-  std::shared_ptr<const StepShape> share(int device) {
-    return std::make_shared<const StepShape>(shape(device));
-  }
-
-  // Activations go on to another card from all but the last; a single stage sends nothing,
-  // and what host and cards pass to one another is counted as handovers.
-  void drop_last_send(PlacedStages& out) {
-    const auto cards = std::ranges::count_if(out.stages, [](const auto& s) { return !s.on_host; });
-    for (std::size_t i = 0; i < out.stages.size(); ++i) {
-      auto changed = std::make_shared<StepShape>(*out.stages[i].shape);
-      changed->layout.pp = static_cast<int>(std::max<std::int64_t>(1, cards));
-      if (out.stages[i].on_host || i + 1 == out.stages.size()) changed->layout.pp = 1;
-      out.stages[i].shape = std::move(changed);
-    }
-  }
 
   [[nodiscard]] int device_of(const Operator& op) const {
     if (op.tensor >= 0 && op.kind != OperatorKind::embedding &&

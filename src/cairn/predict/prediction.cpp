@@ -75,29 +75,30 @@ void add_times(Metrics& m, const RequestTimes& times, const OperatingPoint& poin
   m.add("total_tokens_per_s", point.requests_per_s * (w.input + w.output), sigma, "tok/s");
 }
 
-void add_power(Metrics& m, Prediction& p, const OperatingPoint& point, double time_sigma,
-               std::optional<Watts> board) {
-  p.power = point.power;
+// Of all devices.
+void add_power(Metrics& m, const PowerEstimate& power, const Deployment& d) {
+  const double devices = d.layout.devices();
+  m.add_below("power_w", power.load.value() * devices, power.sigma, "W",
+              d.accelerator->board_power.value_or(power.load).value() * devices);
+}
+
+void add_power_of_tokens(Metrics& m, const Prediction& p, const Deployment& d,
+                         const OperatingPoint& point, double time_sigma) {
   if (!p.power) return;
-  const double devices = p.layout.devices();
-  m.add_below("power_w", p.power->load.value() * devices, p.power->sigma, "W",
-              board.value_or(p.power->load).value() * devices);
+  add_power(m, *p.power, d);
   // Power while it works times the time that a token takes.
-  if (const auto energy = joules_per_token(point, devices)) {
+  if (const auto energy = joules_per_token(point, d.layout.devices())) {
     m.add("energy_j_per_token", *energy, std::hypot(p.power->sigma, time_sigma), "J/token");
   }
 }
 
 void add_memory(Metrics& m, const Prediction& p, const Deployment& d) {
-  const EngineFamily family = d.engine->family;
-  const bool reserves = family == EngineFamily::llama_cpp || family == EngineFamily::transformers;
   m.exact("weights_gib", in_gib(d.weights.total(*d.model.graph)), "GiB");
   const auto tokens = static_cast<double>(p.memory.kv_tokens);
-  // llama.cpp and transformers reserve what they are told; a server's pool is what is left.
-  if (reserves) {
-    m.exact("kv_cache_tokens", tokens, "tokens");
-  } else {
+  if (is_server(*d.engine)) {
     m.add("kv_cache_tokens", tokens, p.memory.sigma, "tokens");
+  } else {
+    m.exact("kv_cache_tokens", tokens, "tokens");
   }
 }
 
@@ -277,12 +278,10 @@ Result<Prediction> predict_batch(const Deployment& d, const Workload& workload,
     m.add("total_tokens_per_s", rate * w.input, w.rate ? 0 : sigma, "tok/s");
     p.power = power_during(p.prefill, *d.accelerator, knowledge.cost.power());
     if (p.power) {
-      const double devices = d.layout.devices();
       const double share = busy * replicas / d.layout.dp;
       p.power->load = p.power->idle + (p.power->load - p.power->idle) * share;
-      m.add_below("power_w", p.power->load.value() * devices, p.power->sigma, "W",
-                  d.accelerator->board_power.value_or(p.power->load).value() * devices);
-      m.add("energy_j_per_sequence", p.power->load.value() * devices / rate,
+      add_power(m, *p.power, d);
+      m.add("energy_j_per_sequence", p.power->load.value() * d.layout.devices() / rate,
             std::hypot(p.power->sigma, sigma), "J/seq");
     }
     CAIRN_TRY(p.money, count_money(d, p.power, 0, terms, knowledge));
@@ -339,8 +338,8 @@ Result<Prediction> predict(const Deployment& d, const Workload& workload, const 
   }
   if (p.memory.fits) {
     add_times(metrics, model.times(), point, w);
-    add_power(metrics, p, point, time_sigma(model.times(), point.load.steady),
-              d.accelerator->board_power);
+    p.power = point.power;
+    add_power_of_tokens(metrics, p, d, point, time_sigma(model.times(), point.load.steady));
     if (point.working < point.replicas) {
       p.notes.push_back(
           message("{} of {} replicas have a request at a time", point.working, point.replicas));

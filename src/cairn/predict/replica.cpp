@@ -65,9 +65,7 @@ Result<ReplicaModel> ReplicaModel::unfilled(const Deployment& d, const Workload&
   out.prompt_ = out.times_.prefill(workload.input);
   out.accelerator_ = d.accelerator;
   out.power_ = knowledge.cost.power();
-  const EngineFamily family = d.engine->family;
-  const bool pool = family != EngineFamily::llama_cpp && family != EngineFamily::transformers;
-  out.allocates_all_ = !pool && !workload.rate;
+  out.allocates_all_ = !is_server(*d.engine) && !workload.rate;
   out.max_sequences_ = std::max<std::int64_t>(1, d.config.max_sequences);
   out.resident_ = out.max_sequences_;
   return out;
@@ -222,7 +220,7 @@ std::optional<Watts> ReplicaModel::least_power(double rate) {
   const StepTime fewer = mixed(low.steady.decode, low.present);
   const StepTime more = mixed(curve_[i].steady.decode, curve_[i].present);
   const double busy = (fewer.memory_bound + fewer.compute_bound) / more.total;
-  const Watts idle = accelerator_->idle_power.value_or(*board * power_.idle_fraction);
+  const Watts idle = idle_power(*accelerator_, *board, power_);
   const double share = std::min(power_.memory_bound.value, power_.compute_bound.value);
   return idle + (*board - idle) * std::clamp(share * busy, 0.0, 1.0);
 }

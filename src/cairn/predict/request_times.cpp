@@ -78,7 +78,7 @@ Result<RequestTimes> RequestTimes::build(const Deployment& d, const Knowledge& k
   const bool llama = d.engine->family == EngineFamily::llama_cpp;
   out.chunk_ = static_cast<double>(llama ? std::min(d.config.ubatch, d.config.batch)
                                          : d.config.max_batched_tokens);
-  out.micro_batches_ = !llama && d.engine->family != EngineFamily::transformers;
+  out.micro_batches_ = is_server(*d.engine);
   out.whole_batch_ = d.engine->family == EngineFamily::transformers;
   out.add_encoder(d, device);
   if (is_placed(d)) {
@@ -164,13 +164,8 @@ StepTime RequestTimes::prefill(double tokens, double context) const {
 StepTime RequestTimes::at_once(double sequences, double tokens) const {
   const double most = whole_batch_ ? sequences : std::max(1.0, std::floor(chunk_ / tokens));
   const auto step = [&](double n) {
-    StepTime sum;
-    for (const auto& [stage, count] : distinct_) {
-      const StepTime t = stages_[stage].time(
-          {.sequences = n, .tokens_per_sequence = tokens, .context = 0, .output_tokens = n});
-      sum += count > 1 ? scaled(t, count) : t;
-    }
-    return sum;
+    return through(
+        {.sequences = n, .tokens_per_sequence = tokens, .context = 0, .output_tokens = n}, 0);
   };
   const double full = std::floor(sequences / most);
   const double rest = sequences - full * most;
@@ -179,35 +174,41 @@ StepTime RequestTimes::at_once(double sequences, double tokens) const {
   return out;
 }
 
+StepTime RequestTimes::through(const Step& step, double last, Seconds* slowest) const {
+  StepTime sum;
+  Seconds longest{};
+  for (const auto& [stage, count] : distinct_) {
+    const StepTime t = stages_[stage].mean(step, last);
+    longest = max(longest, t.total);
+    sum += count > 1 ? scaled(t, count) : t;
+  }
+  if (slowest != nullptr) *slowest = longest;
+  return sum;
+}
+
 StepTime RequestTimes::chunks(double tokens, double context) const {
   const double chunks = std::ceil(tokens / chunk_);
   const double full = std::floor(tokens / chunk_);
   const double rest = tokens - full * chunk_;
-  const auto chunk = [this](double size, double at, double last, double outputs) {
-    StepTime sum;
-    Seconds slowest{};
-    for (const auto& [stage, count] : distinct_) {
-      const StepTime t = stages_[stage].mean(
-          {.sequences = 1, .tokens_per_sequence = size, .context = at, .output_tokens = outputs},
-          last);
-      slowest = max(slowest, t.total);
-      sum += count > 1 ? scaled(t, count) : t;
-    }
-    return std::pair(sum, slowest);
+  Seconds slowest{};
+  const auto chunk = [&](double size, double at, double last, double outputs) {
+    return through(
+        {.sequences = 1, .tokens_per_sequence = size, .context = at, .output_tokens = outputs},
+        last, &slowest);
   };
   // Logits are wanted for the last position only; the head runs in every chunk on
   // at least that many rows.
   StepTime out;
   if (full > 0) {
     const double last = context + (full - 1) * chunk_;
-    out += scaled(chunk(chunk_, context, last, rest > 0 ? 0 : 1).first, full);
+    out += scaled(chunk(chunk_, context, last, rest > 0 ? 0 : 1), full);
   }
   const double end = context + full * chunk_;
-  if (rest > 0) out += chunk(rest, end, end, 1).first;
+  if (rest > 0) out += chunk(rest, end, end, 1);
   if (pipelined_ && stages_.size() > 1 && chunks > 1) {
     // Chunks follow one another through the stages.
     const double middle = context + tokens / 2;
-    const auto [sum, slowest] = chunk(std::min(tokens, chunk_), middle, middle, 1);
+    const StepTime sum = chunk(std::min(tokens, chunk_), middle, middle, 1);
     const Seconds pipelined = sum.total + (chunks - 1) * slowest;
     if (pipelined < out.total) out = scaled(out, pipelined / out.total);
   }
@@ -219,7 +220,6 @@ StepTime RequestTimes::decode_step(double batch, double context) const {
 }
 
 StepTime RequestTimes::decode_mean(double batch, double context, double tokens) const {
-  StepTime out;
   // What a decoder reads of an encoder is not in its own cache.
   if (encoder_) context = 1;
   // Pipeline stages work on as many micro-batches as there are stages, if the
@@ -227,13 +227,9 @@ StepTime RequestTimes::decode_mean(double batch, double context, double tokens) 
   const double stages = pipelined_ ? static_cast<double>(stages_.size()) : 1;
   const double micro = std::max(1.0, batch / stages);
   const double last = context + std::max(0.0, tokens - 1);
-  for (const auto& [stage, count] : distinct_) {
-    const StepTime t = stages_[stage].mean(
-        {.sequences = micro, .tokens_per_sequence = 1, .context = context, .output_tokens = micro},
-        last);
-    out += count > 1 ? scaled(t, count) : t;
-  }
-  return out;
+  return through(
+      {.sequences = micro, .tokens_per_sequence = 1, .context = context, .output_tokens = micro},
+      last);
 }
 
 std::size_t RequestTimes::cards() const {

@@ -94,6 +94,9 @@ class RequestTimes {
  private:
   void add_encoder(const Deployment& deployment, const std::shared_ptr<const DeviceModel>& device);
   [[nodiscard]] StepTime chunks(double tokens, double context) const;
+  /// StepModel::mean through all stages, one after the other. `slowest`, if any, takes the
+  /// time of the longest.
+  [[nodiscard]] StepTime through(const Step& step, double last, Seconds* slowest = nullptr) const;
   Result<void> add_placed(const Deployment& deployment, const Knowledge& knowledge,
                           const std::shared_ptr<const DeviceModel>& device,
                           const CollectiveModel& links);
