@@ -10,9 +10,7 @@ namespace {
 std::vector<Layout> layouts(const ComparisonRequest& request, const EngineInfo& engine,
                             const Accelerator& accelerator) {
   if (request.layout) return {*request.layout};
-  if (!request.cards) return usual_splits(engine, accelerator, 8);
-  const int n = static_cast<int>(*request.cards);
-  return {engine.split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n}};
+  return usual_splits(engine, accelerator, request.cards);
 }
 
 Result<void> add_prediction(const ModelInput& model, const ComparisonRequest& request,

@@ -9,8 +9,6 @@ namespace {
 // What costs just what is allowed is allowed, however it was rounded.
 constexpr double kJust = 1 + 1e-12;
 
-bool of_money(Objective o) { return o == Objective::cost || o == Objective::price; }
-
 Result<FormatFacts> format_facts(const ModelInput& model, const std::string& name,
                                  const Workload& workload, const Knowledge& knowledge) {
   FormatFacts out;
@@ -75,14 +73,21 @@ Result<PairingFacts> PairingFacts::of(const SearchSpace& space, const Pairing& p
   }
   CAIRN_TRY(out.purchase, purchase_of(a, request.terms.question(), space.knowledge->prices,
                                       space.knowledge->hosts));
-  for (const auto& [id, n] : request.constraints.owned) {
-    if (id == a.id || id == a.card) out.owned += n;
-  }
+  out.owned = owned_cards(request.constraints, a);
   out.card_power = a.board_power;
   return out;
 }
 
-std::optional<double> PairingFacts::price(std::int64_t cards) const {
+std::int64_t owned_cards(const Constraints& constraints, const Accelerator& accelerator) {
+  std::int64_t out = 0;
+  for (const auto& [id, n] : constraints.owned) {
+    if (id == accelerator.id || id == accelerator.card) out += n;
+  }
+  return out;
+}
+
+std::optional<double> price_beyond(std::int64_t owned, std::int64_t cards,
+                                   const std::optional<Purchase>& purchase) {
   const std::int64_t to_buy = std::max<std::int64_t>(0, cards - owned);
   if (to_buy == 0) return 0.0;
   if (!purchase) return std::nullopt;
@@ -173,11 +178,8 @@ Bytes BoundMaker::least_working(const Variant& v, std::int64_t replicas) {
 bool BoundMaker::lacks(const Variant& v, std::int64_t replicas) {
   const auto& host = space_->request->constraints.host;
   if (!host) return false;
-  HostRequest request;
-  request.accelerator = v.accelerator;
-  request.devices = replicas * v.layout.tp * v.layout.pp;
-  request.processes = processes_of(*v.engine) > 0 ? replicas : 0;
-  request.rocm = on_rocm(*v.engine, *v.accelerator);
+  HostRequest request =
+      host_request(*v.accelerator, *v.engine, replicas * v.layout.tp * v.layout.pp, replicas);
   const auto format = space_->formats.find(v.format);
   if (format != space_->formats.end()) request.weights = format->second.work.total;
   if (v.accelerator->unified_memory) request.working = least_working(v, replicas);
@@ -196,7 +198,7 @@ Rank rank_of(Objective objective, Drawbacks drawbacks, double value, double bits
   const auto place = static_cast<double>(index);
   const double apart = drawbacks.lacks ? 1 : 0;
   const double narrow = drawbacks.narrow ? 1 : 0;
-  if (of_money(objective)) return {apart, n, narrow, -bits, -kv_bits, tpot, 0, place};
+  if (is_money(objective)) return {apart, n, narrow, -bits, -kv_bits, tpot, 0, place};
   return {apart, value, narrow, -bits, -kv_bits, tpot, n, place};
 }
 

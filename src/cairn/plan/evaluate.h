@@ -47,6 +47,14 @@ struct SearchSpace {
                                    const std::vector<Pairing>& pairings);
 };
 
+/// Cards of a kind that are at hand.
+std::int64_t owned_cards(const Constraints& constraints, const Accelerator& accelerator);
+
+/// Purchase of so many cards beyond those that are owned, in whole machines; nothing where
+/// some are to buy and no price is known.
+std::optional<double> price_beyond(std::int64_t owned, std::int64_t cards,
+                                   const std::optional<Purchase>& purchase);
+
 /// A pairing with what its variants share.
 struct PairingFacts {
   Pairing pairing;
@@ -63,7 +71,9 @@ struct PairingFacts {
     return pairing.accelerator->cards(replicas * v.layout.tp * v.layout.pp);
   }
   /// Purchase of the cards that are not owned; nothing where no price is known.
-  [[nodiscard]] std::optional<double> price(std::int64_t cards) const;
+  [[nodiscard]] std::optional<double> price(std::int64_t cards) const {
+    return price_beyond(owned, cards, purchase);
+  }
 };
 
 /// What is known of a variant before it is evaluated.
@@ -104,6 +114,9 @@ class BoundMaker {
   std::map<std::tuple<std::int64_t, std::int64_t, double>, bool> lacking_;
   std::map<std::string, Bytes> caches_;  // of a sequence, by KV format
 };
+
+/// Ranked by what it costs, so by cards first.
+constexpr bool is_money(Objective o) { return o == Objective::cost || o == Objective::price; }
 
 /// Candidates are in the order of their ranks, smallest first; the place among the
 /// variants comes last, so that no two are equal. What stands in the machine at hand

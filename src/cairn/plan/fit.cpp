@@ -10,15 +10,12 @@ namespace cairn {
 namespace {
 
 constexpr std::int64_t kMostSequences = 4096;
-constexpr std::int64_t kMostCards = 8;  // of one machine
 
 // The splits to try, fewest cards first.
 std::vector<Layout> splits(const FitRequest& request, const EngineInfo& engine,
                            const Accelerator& accelerator) {
   if (request.settings.layout.devices() > 1) return {request.settings.layout};
-  if (!request.cards) return usual_splits(engine, accelerator, kMostCards);
-  const int n = static_cast<int>(*request.cards);
-  return {engine.split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n}};
+  return usual_splits(engine, accelerator, request.cards);
 }
 
 std::vector<std::string> formats(const ModelInput& model, const FitRequest& request,
@@ -127,7 +124,7 @@ Result<Deployment> smallest_fitting(const ModelInput& model, DeploymentRequest r
   request.layout = {};
   CAIRN_TRY(const Workload seen, workload_for(workload, *model.graph));
   CAIRN_TRY(Deployment best, resolve(model, request, knowledge));
-  for (const Layout& layout : usual_splits(*request.engine, *request.accelerator, kMostCards)) {
+  for (const Layout& layout : usual_splits(*request.engine, *request.accelerator)) {
     request.layout = layout;
     auto d = resolve(model, request, knowledge);
     if (!d) continue;

@@ -13,28 +13,26 @@ Result<Cooling> find_cooling(std::string_view name) {
       bad_input("unknown cooling").got(name).want("one of open, blower, passive, liquid, own"));
 }
 
-std::int64_t processes_of(const EngineInfo& engine) {
-  return engine.family == EngineFamily::llama_cpp ? 1 : 0;
-}
-
-bool on_rocm(const EngineInfo& engine, const Accelerator& accelerator) {
-  return accelerator.vendor == "amd" && engine.id.find("vulkan") == std::string::npos;
-}
-
 Bytes held(const DeviceMemory& stage, const MemoryEstimate& memory, double sequences) {
   if (memory.resident_sequences <= sequences) return stage.total;
   const Bytes cache = stage.part("kv_cache");
   return stage.total - cache + cache * (sequences / memory.resident_sequences);
 }
 
-HostRequest host_request(const Deployment& d, const MemoryEstimate& memory, double sequences) {
+HostRequest host_request(const Accelerator& accelerator, const EngineInfo& engine,
+                         std::int64_t devices, std::int64_t replicas) {
   HostRequest out;
-  out.accelerator = d.accelerator;
-  out.devices = d.layout.devices();
+  out.accelerator = &accelerator;
+  out.devices = devices;
+  // llama.cpp runs one process a replica, others one a device.
+  out.processes = engine.family == EngineFamily::llama_cpp ? replicas : 0;
+  out.rocm = accelerator.vendor == "amd" && engine.id.find("vulkan") == std::string::npos;
+  return out;
+}
+
+HostRequest host_request(const Deployment& d, const MemoryEstimate& memory, double sequences) {
+  HostRequest out = host_request(*d.accelerator, *d.engine, d.layout.devices(), d.layout.dp);
   out.weights = d.weights.total(*d.model.graph);
-  // llama.cpp runs one process a replica.
-  out.processes = processes_of(*d.engine) > 0 ? d.layout.dp : 0;
-  out.rocm = on_rocm(*d.engine, *d.accelerator);
   for (const DeviceMemory& stage : memory.devices) {
     out.working += (held(stage, memory, sequences) - stage.part("weights")) *
                    (static_cast<double>(d.layout.tp) * d.layout.dp);

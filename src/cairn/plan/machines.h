@@ -28,6 +28,11 @@ struct Machines {
 /// an engine fills only the part that they need.
 Bytes held(const DeviceMemory& stage, const MemoryEstimate& memory, double sequences);
 
+/// What the machine is asked for by so many replicas on so many devices: software and worker
+/// processes, without what they hold.
+HostRequest host_request(const Accelerator& accelerator, const EngineInfo& engine,
+                         std::int64_t devices, std::int64_t replicas);
+
 /// What the machine is asked for by a deployment with so many sequences in a replica: its
 /// worker processes, weights, what it holds beside them, and software.
 HostRequest host_request(const Deployment& deployment, const MemoryEstimate& memory,
@@ -42,10 +47,5 @@ Result<bool> holds(const OwnedHost& owned, const HostRequest& request, const Hos
 
 /// How a machine cools, by its name; an error that lists the names.
 Result<Cooling> find_cooling(std::string_view name);
-
-/// Worker processes that an engine starts on a machine; 0: one a device.
-std::int64_t processes_of(const EngineInfo& engine);
-/// The engine runs on ROCm on this accelerator.
-bool on_rocm(const EngineInfo& engine, const Accelerator& accelerator);
 
 }  // namespace cairn

@@ -105,11 +105,10 @@ Result<Found> find_best(const SearchSpace& space, const Pairing& pairing) {
   c.cards = out.facts->cards(w.variant, w.replicas);
   c.price = out.facts->price(c.cards);
   c.bits_per_weight = w.bits_per_weight;
-  if (c.price) c.yearly_cost = owned_per_year(*c.price, c.prediction.money, request.terms);
-  if (c.price && out.facts->owned > 0) {
-    const Metric* tokens = c.prediction.metric("output_tokens_per_s");
-    count_bought(*c.price, tokens != nullptr ? tokens->value : 0, request.terms,
+  if (c.price) {
+    count_bought(*c.price, metric_or(c.prediction, "output_tokens_per_s", 0), request.terms,
                  c.prediction.money);
+    c.yearly_cost = c.prediction.money.owned_per_year;
   }
   const auto& host = request.constraints.host;
   const double sequences =
@@ -251,9 +250,7 @@ Result<std::vector<Contest>> contests_of(const SearchSpace& space,
 
 FormatChoice format_choice(const ModelInput& model, const PlanRequest& request) {
   if (model.stored || request.constraints.formats.size() == 1) return FormatChoice::given;
-  const Objective o = objective_of(request);
-  const bool money = o == Objective::cost || o == Objective::price;
-  return money ? FormatChoice::largest : FormatChoice::objective;
+  return is_money(objective_of(request)) ? FormatChoice::largest : FormatChoice::objective;
 }
 
 Result<void> add_reasons(const SearchSpace& space, const std::vector<Found>& found, Plan& plan) {

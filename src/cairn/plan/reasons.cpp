@@ -31,20 +31,6 @@ std::vector<Violation> cheap_violations(const SearchSpace& space, const PairingF
   return out;
 }
 
-void latency_violations(const Constraints& c, const RequestTimes::Steady& s, double output,
-                        std::vector<Violation>& out) {
-  if (c.ttft_ms && in_ms(s.ttft) > *c.ttft_ms) {
-    out.push_back({"ttft", *c.ttft_ms, in_ms(s.ttft), "ms", ""});
-  }
-  if (c.tpot_ms && in_ms(s.tpot) > *c.tpot_ms) {
-    out.push_back({"tpot", *c.tpot_ms, in_ms(s.tpot), "ms", ""});
-  }
-  const double speed = speed_of_request(s, output);
-  if (c.tokens_per_s && speed < *c.tokens_per_s) {
-    out.push_back({"tokens_per_s", *c.tokens_per_s, speed, "tok/s", ""});
-  }
-}
-
 // The largest number of requests in a replica that keeps the limits, at least one.
 double largest_load(const Constraints& c, const ReplicaModel& model, double most, double output) {
   const auto within = [&](double n) { return keeps(c, model.under(n, most).steady, output); };
@@ -95,13 +81,8 @@ std::vector<Violation> bound_violations(const SearchSpace& space, const PairingF
       static_cast<std::int64_t>(std::ceil(std::clamp(wanted, 1.0, kMostReplicas)));
   auto out = cheap_violations(space, facts, v, in_steps(replicas, v.layout.dp));
   if (known->filled > 1) out.push_back({"memory", 1, known->filled, "", ""});
-  if (c.ttft_ms && in_ms(b.prompt()) > *c.ttft_ms) {
-    out.push_back({"ttft", *c.ttft_ms, in_ms(b.prompt()), "ms", ""});
-  }
-  const double tpot = in_ms(b.tpot(1));
-  if (c.tpot_ms && tpot > *c.tpot_ms) out.push_back({"tpot", *c.tpot_ms, tpot, "ms", ""});
-  if (c.tokens_per_s && b.speed(1) < *c.tokens_per_s) {
-    out.push_back({"tokens_per_s", *c.tokens_per_s, b.speed(1), "tok/s", ""});
+  for (Violation& x : latency_violations(c, in_ms(b.prompt()), in_ms(b.tpot(1)), b.speed(1))) {
+    out.push_back(std::move(x));
   }
   return out;
 }
@@ -118,6 +99,17 @@ double Violation::excess() const {
   if (constraint == "support") return kUnbounded;
   if (limit <= 0) return needed;  // no budget at all: the cheapest is nearest
   return constraint == "tokens_per_s" ? limit / needed : needed / limit;
+}
+
+std::vector<Violation> latency_violations(const Constraints& c, double ttft_ms, double tpot_ms,
+                                          double tokens_per_s) {
+  std::vector<Violation> out;
+  if (c.ttft_ms && ttft_ms > *c.ttft_ms) out.push_back({"ttft", *c.ttft_ms, ttft_ms, "ms", ""});
+  if (c.tpot_ms && tpot_ms > *c.tpot_ms) out.push_back({"tpot", *c.tpot_ms, tpot_ms, "ms", ""});
+  if (c.tokens_per_s && tokens_per_s < *c.tokens_per_s) {
+    out.push_back({"tokens_per_s", *c.tokens_per_s, tokens_per_s, "tok/s", ""});
+  }
+  return out;
 }
 
 Result<std::vector<Violation>> violations_of(const SearchSpace& space, const PairingFacts& facts,
@@ -145,7 +137,11 @@ Result<std::vector<Violation>> violations_of(const SearchSpace& space, const Pai
   if (!model) return refused(std::move(model).error());
   CAIRN_CHECK(model->fill(*deployment, space.memory.get()));
   const auto most = static_cast<double>(std::max<std::int64_t>(1, model->resident()));
-  latency_violations(c, model->under(1, most).steady, w.output, out);
+  const RequestTimes::Steady alone = model->under(1, most).steady;
+  for (Violation& x : latency_violations(c, in_ms(alone.ttft), in_ms(alone.tpot),
+                                         speed_of_request(alone, w.output))) {
+    out.push_back(std::move(x));
+  }
   const double load = largest_load(c, *model, most, w.output);
   const std::int64_t replicas = replicas_for(w, *model, load, most, v.layout.dp);
   for (Violation& x : cheap_violations(space, facts, v, replicas)) out.push_back(std::move(x));

@@ -23,6 +23,10 @@ struct Violation {
   [[nodiscard]] double excess() const;
 };
 
+/// The limits on latency that requests with these means break.
+std::vector<Violation> latency_violations(const Constraints& constraints, double ttft_ms,
+                                          double tpot_ms, double tokens_per_s);
+
 /// Every limit that a variant breaks with the largest load per replica that keeps the
 /// limits on latency, or with one request where none does; on as many replicas as the
 /// workload then needs.

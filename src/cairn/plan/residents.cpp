@@ -8,12 +8,11 @@
 
 #include "cairn/plan/evaluate.h"
 #include "cairn/plan/reasons.h"
+#include "cairn/plan/variants.h"
 #include "cairn/predict/money.h"
 
 namespace cairn {
 namespace {
-
-constexpr int kMostCards = 8;  // of one machine
 
 // A model of the request in one weight format on so many cards.
 struct Form {
@@ -124,11 +123,9 @@ class Planner {
     const int most = p.accelerator->unified_memory
                          ? 1
                          : static_cast<int>(std::min<std::int64_t>(
-                               kMostCards, c.max_cards * p.accelerator->devices_per_card));
+                               kCardsOfAMachine, c.max_cards * p.accelerator->devices_per_card));
     for (int n = 1; n <= most; ++n) {
-      const Layout layout =
-          p.engine->split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n};
-      auto candidate = on_cards(p, layout, rejection);
+      auto candidate = on_cards(p, split_over(*p.engine, n), rejection);
       if (!candidate) {
         // What is not known of this card leaves it out, and no other.
         if (candidate.error().kind != ErrorKind::unsupported) return candidate;
@@ -268,16 +265,9 @@ class Planner {
       const ResidentFit& f = out.residents[i];
       const double output = (*models_)[i].resident->workload.output;
       const double speed = 1000 * output / (f.ttft_ms() + (output - 1) * f.tpot_ms());
-      if (c.ttft_ms && f.ttft_ms() > *c.ttft_ms) {
-        reject(rejection, p, {"ttft", *c.ttft_ms, f.ttft_ms(), "ms", ""});
-        return false;
-      }
-      if (c.tpot_ms && f.tpot_ms() > *c.tpot_ms) {
-        reject(rejection, p, {"tpot", *c.tpot_ms, f.tpot_ms(), "ms", ""});
-        return false;
-      }
-      if (c.tokens_per_s && speed < *c.tokens_per_s) {
-        reject(rejection, p, {"tokens_per_s", *c.tokens_per_s, speed, "tok/s", ""});
+      const auto broken = latency_violations(c, f.ttft_ms(), f.tpot_ms(), speed);
+      if (!broken.empty()) {
+        reject(rejection, p, broken.front());
         return false;
       }
     }
@@ -316,15 +306,9 @@ class Planner {
   Result<void> add_money(const Pairing& p, ResidentsCandidate& out, double busy) const {
     const Constraints& c = request_->constraints;
     const CostTerms& terms = request_->terms;
-    std::int64_t owned = 0;
-    for (const auto& [id, n] : c.owned) {
-      owned += id == p.accelerator->id || id == p.accelerator->card ? n : 0;
-    }
-    const std::int64_t to_buy = std::max<std::int64_t>(0, out.cards - owned);
     CAIRN_TRY(out.purchase,
               purchase_of(*p.accelerator, terms.question(), knowledge_->prices, knowledge_->hosts));
-    if (to_buy == 0) out.price = 0.0;
-    if (out.purchase && to_buy > 0) out.price = out.purchase->whole(to_buy);
+    out.price = price_beyond(owned_cards(c, *p.accelerator), out.cards, out.purchase);
     PowerEstimate mean;
     bool known = true;
     for (const ResidentFit& f : out.residents) {
@@ -335,14 +319,11 @@ class Planner {
     }
     if (!known) return {};
     mean.load += mean.idle * (1 - busy);
-    out.kwh_per_year = yearly_kwh(mean, out.layout.devices(), terms);
-    if (terms.co2_g_per_kwh) {
-      constexpr double kGramsPerKilogram = 1000;
-      out.co2_kg_per_year = *out.kwh_per_year * *terms.co2_g_per_kwh / kGramsPerKilogram;
-    }
-    if (!out.price) return {};
-    CAIRN_TRY(const double per_kwh, electricity_price(terms, knowledge_->prices));
-    out.yearly_cost = *out.price / terms.amortisation_years + *out.kwh_per_year * per_kwh;
+    CostFigures m;
+    CAIRN_CHECK(count_electricity(mean, out.layout.devices(), 0, terms, knowledge_->prices, m));
+    out.kwh_per_year = m.kwh_per_year;
+    out.co2_kg_per_year = m.co2_kg_per_year;
+    if (out.price) out.yearly_cost = owned_per_year(*out.price, m, terms);
     return {};
   }
 

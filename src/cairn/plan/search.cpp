@@ -41,7 +41,6 @@ class PairingSearch {
     Rank bound{};                        // of all of them
   };
 
-  static bool is_money(Objective o) { return o == Objective::cost || o == Objective::price; }
   [[nodiscard]] bool exhaustive() const { return space_->request->exhaustive; }
   [[nodiscard]] const Workload& workload() const { return space_->request->workload; }
   [[nodiscard]] const Constraints& limits() const { return space_->request->constraints; }

@@ -1,12 +1,11 @@
 #include "cairn/plan/space.h"
 
 #include <algorithm>
-#include <array>
+
+#include "cairn/plan/variants.h"
 
 namespace cairn {
 namespace {
-
-constexpr std::int64_t kCardsOfAMachine = 8;
 
 bool has_experts(const ModelInput& model) {
   return std::ranges::any_of(model.graph->spec.layers,

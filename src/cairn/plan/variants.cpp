@@ -1,7 +1,5 @@
 #include "cairn/plan/variants.h"
 
-#include <algorithm>
-
 namespace cairn {
 
 std::vector<std::string> usual_formats(const ModelInput& model, const EngineInfo& engine,
@@ -24,28 +22,18 @@ std::vector<std::string> usual_formats(const ModelInput& model, const EngineInfo
   return out;
 }
 
-std::vector<Layout> usual_splits(const EngineInfo& engine, const Accelerator& accelerator,
-                                 std::int64_t max_cards) {
-  // Machines take up to eight cards; an APU is a machine of its own.
-  const std::int64_t most = accelerator.unified_memory ? 1 : std::min<std::int64_t>(8, max_cards);
-  std::vector<Layout> out;
-  for (const int n : {1, 2, 4, 8}) {
-    if (n > most) break;
-    out.push_back(engine.split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n});
-  }
-  return out;
+Layout split_over(const EngineInfo& engine, std::int64_t devices) {
+  const int n = static_cast<int>(devices);
+  return engine.split == SplitMode::tensor ? Layout{.tp = n} : Layout{.pp = n};
 }
 
-std::vector<Variant> variants(const ModelInput& model, const Constraints& constraints,
-                              const Accelerator& accelerator, const EngineInfo& engine) {
-  const std::vector<std::string> formats =
-      constraints.formats.empty() ? usual_formats(model, engine, accelerator) : constraints.formats;
-  std::vector<Variant> out;
-  for (const std::string& format : formats) {
-    for (const Layout& layout : usual_splits(engine, accelerator, constraints.max_cards)) {
-      out.push_back({&accelerator, &engine, format, layout});
-    }
-  }
+std::vector<Layout> usual_splits(const EngineInfo& engine, const Accelerator& accelerator,
+                                 std::optional<std::int64_t> cards) {
+  if (cards) return {split_over(engine, *cards)};
+  std::vector<Layout> out;
+  // An APU is a machine of its own.
+  const std::int64_t most = accelerator.unified_memory ? 1 : kCardsOfAMachine;
+  for (std::int64_t n = 1; n <= most; n *= 2) out.push_back(split_over(engine, n));
   return out;
 }
 

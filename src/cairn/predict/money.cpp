@@ -10,19 +10,11 @@ namespace {
 constexpr double kHoursPerYear = 8766;  // 365.25 days
 constexpr double kWattsPerKilowatt = 1000;
 
-void add_electricity(CostFigures& m, const PowerEstimate& power, double devices, double per_kwh,
-                     double tokens_per_hour, const CostTerms& t) {
-  const double scale = devices * t.pue / kWattsPerKilowatt;
-  const double load = power.load.value() * scale;  // kW
-  m.energy_per_hour = load * per_kwh;
-  m.kwh_per_year = yearly_kwh(power, devices, t);
-  m.energy_per_year = *m.kwh_per_year * per_kwh;
-  if (!t.co2_g_per_kwh) return;
-  m.co2_kg_per_year = *m.kwh_per_year * *t.co2_g_per_kwh / 1000;
-  const double tokens_per_year = tokens_per_hour * kHoursPerYear * t.utilisation;
-  if (tokens_per_year > 0) {
-    m.co2_g_per_mtok = *m.co2_kg_per_year * 1000 / tokens_per_year * 1e6;
-  }
+// Years after which a purchase has cost less than the rent.
+void add_break_even(double price, CostFigures& m) {
+  if (!m.energy_per_year || !m.rented_per_year) return;
+  const double saved = *m.rented_per_year - *m.energy_per_year;
+  m.break_even_years = saved > 0 ? price / saved : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -46,16 +38,23 @@ std::optional<double> owned_per_year(double price, const CostFigures& figures,
   return price / terms.amortisation_years + *figures.energy_per_year;
 }
 
-namespace {
-
-// Years after which a purchase has cost less than the rent.
-void add_break_even(double price, CostFigures& m) {
-  if (!m.energy_per_year || !m.rented_per_year) return;
-  const double saved = *m.rented_per_year - *m.energy_per_year;
-  m.break_even_years = saved > 0 ? price / saved : std::numeric_limits<double>::infinity();
+Result<void> count_electricity(const PowerEstimate& power, double devices,
+                               double output_tokens_per_s, const CostTerms& t,
+                               const PriceBook& prices, CostFigures& m) {
+  CAIRN_TRY(const double per_kwh, electricity_price(t, prices));
+  const double scale = devices * t.pue / kWattsPerKilowatt;
+  const double load = power.load.value() * scale;  // kW
+  m.energy_per_hour = load * per_kwh;
+  m.kwh_per_year = yearly_kwh(power, devices, t);
+  m.energy_per_year = *m.kwh_per_year * per_kwh;
+  if (!t.co2_g_per_kwh) return {};
+  m.co2_kg_per_year = *m.kwh_per_year * *t.co2_g_per_kwh / 1000;
+  const double tokens_per_year = output_tokens_per_s * 3600 * kHoursPerYear * t.utilisation;
+  if (tokens_per_year > 0) {
+    m.co2_g_per_mtok = *m.co2_kg_per_year * 1000 / tokens_per_year * 1e6;
+  }
+  return {};
 }
-
-}  // namespace
 
 void count_bought(double price, double output_tokens_per_s, const CostTerms& terms,
                   CostFigures& figures) {
@@ -87,22 +86,18 @@ Result<CostFigures> count_money(const Deployment& d, const std::optional<PowerEs
     m.purchase = terms.whole_machines ? *m.purchase_whole : m.purchase_price->each() * cards;
   }
   if (power) {
-    CAIRN_TRY(const double per_kwh, electricity_price(terms, prices));
-    add_electricity(m, *power, devices, per_kwh, tokens_per_hour, terms);
+    CAIRN_CHECK(count_electricity(*power, devices, output_tokens_per_s, terms, prices, m));
   }
-  if (m.purchase) m.owned_per_year = owned_per_year(*m.purchase, m, terms);
-  if (m.owned_per_year) m.owned_per_hour = *m.owned_per_year / hours;
   if (m.rental_price) {
     CAIRN_TRY(const double each,
               prices.convert(m.rental_price->amount, m.rental_price->currency, terms.currency));
     m.rented_per_hour = each * cards;
     m.rented_per_year = *m.rented_per_hour * hours;
   }
-  if (m.purchase) add_break_even(*m.purchase, m);
-  if (tokens_per_hour > 0) {
-    if (m.owned_per_hour) m.owned_per_mtok = *m.owned_per_hour / tokens_per_hour * 1e6;
-    if (m.rented_per_hour) m.rented_per_mtok = *m.rented_per_hour / tokens_per_hour * 1e6;
+  if (m.rented_per_hour && tokens_per_hour > 0) {
+    m.rented_per_mtok = *m.rented_per_hour / tokens_per_hour * 1e6;
   }
+  if (m.purchase) count_bought(*m.purchase, output_tokens_per_s, terms, m);
   return m;
 }
 

@@ -33,8 +33,13 @@ Result<CostFigures> count_money(const Deployment& deployment,
 std::optional<double> owned_per_year(double price, const CostFigures& figures,
                                      const CostTerms& terms);
 
-/// Counts what owning costs anew where only a part of the cards is still to be bought, for
-/// `price`; the price of all of them stays.
+/// Electricity and what comes of it, of so many devices.
+Result<void> count_electricity(const PowerEstimate& power, double devices,
+                               double output_tokens_per_s, const CostTerms& terms,
+                               const PriceBook& prices, CostFigures& figures);
+
+/// What owning costs where the purchase is `price`, with the electricity of these figures:
+/// of all cards, or anew of those that are still to be bought; the price of all stays.
 void count_bought(double price, double output_tokens_per_s, const CostTerms& terms,
                   CostFigures& figures);
 
