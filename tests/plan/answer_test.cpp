@@ -1,30 +1,17 @@
 // What a plan says beside its ranking: what is paid, engines against each other, formats.
 #include <gtest/gtest.h>
 
-#include "../predict/fixture.h"
-#include "cairn/plan/plan.h"
+#include "fixture.h"
 
 namespace cairn {
 namespace {
 
 using test::knowledge;
+using test::metric;
 using test::model;
 using test::must;
-
-PlanRequest request_for(double input, double output) {
-  PlanRequest r;
-  r.workload.input = input;
-  r.workload.output = output;
-  r.top = 1000;
-  return r;
-}
-Plan planned(const std::string& name, const PlanRequest& r) {
-  return must(make_plan(model(name), r, knowledge()));
-}
-double metric(const Candidate& c, std::string_view name) {
-  const Metric* m = c.prediction.metric(name);
-  return m != nullptr ? m->value : 0;
-}
+using test::planned;
+using test::request_for;
 
 // One of two cards is owned and the other costs 900: over three years 300 a year, and at
 // 0.10 a kWh and half of the time at work

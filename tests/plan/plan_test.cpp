@@ -8,33 +8,21 @@
 #include <limits>
 #include <vector>
 
-#include "../predict/fixture.h"
 #include "cairn/plan/comparison.h"
 #include "cairn/plan/fit.h"
+#include "fixture.h"
 
 namespace cairn {
 namespace {
 
 using test::knowledge;
+using test::metric;
 using test::model;
 using test::must;
+using test::planned;
+using test::request_for;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-
-PlanRequest request_for(double input, double output) {
-  PlanRequest r;
-  r.workload.input = input;
-  r.workload.output = output;
-  r.top = 1000;
-  return r;
-}
-Plan planned(const std::string& name, const PlanRequest& r) {
-  return must(make_plan(model(name), r, knowledge()));
-}
-double metric(const Candidate& c, std::string_view name, double otherwise) {
-  const Metric* m = c.prediction.metric(name);
-  return m != nullptr ? m->value : otherwise;
-}
 
 struct Job {
   const char* model;

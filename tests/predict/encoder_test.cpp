@@ -13,6 +13,7 @@ using test::deployment;
 using test::knowledge;
 using test::must;
 using test::request;
+using test::value;
 
 Prediction batch_of(const std::string& model, std::string_view gpu, const std::string& weights,
                     double sequences, double tokens) {
@@ -21,11 +22,6 @@ Prediction batch_of(const std::string& model, std::string_view gpu, const std::s
   w.concurrency = sequences;
   return must(
       predict(deployment(model, request(gpu, "transformers", weights)), w, {}, knowledge()));
-}
-double value(const Prediction& p, std::string_view name) {
-  const Metric* m = p.metric(name);
-  if (m == nullptr) throw std::runtime_error("no metric " + std::string(name));
-  return m->value;
 }
 
 // BERT-Large: 24 layers of 12 x 1024^2 weights and attention over 512 positions, two

@@ -2,6 +2,7 @@
 // deployments by name.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,11 @@ inline DeploymentRequest request(std::string_view gpu, std::string_view engine_n
 }
 inline Deployment deployment(const std::string& model_name, const DeploymentRequest& r) {
   return must(resolve(model(model_name), r, knowledge()));
+}
+inline double value(const Prediction& p, std::string_view name) {
+  const Metric* m = p.metric(name);
+  if (m == nullptr) throw std::runtime_error("no metric " + std::string(name));
+  return m->value;
 }
 inline RequestTimes times(const Deployment& d) { return must(RequestTimes::build(d, knowledge())); }
 

@@ -18,6 +18,7 @@ using test::deployment;
 using test::knowledge;
 using test::must;
 using test::request;
+using test::value;
 
 Prediction predicted(const Deployment& d, const Workload& w, const CostTerms& terms = {}) {
   return must(predict(d, w, terms, knowledge()));
@@ -28,11 +29,6 @@ Workload load(double input, double output, double concurrency = 1) {
   w.output = output;
   w.concurrency = concurrency;
   return w;
-}
-double value(const Prediction& p, std::string_view name) {
-  const Metric* m = p.metric(name);
-  if (m == nullptr) throw std::runtime_error("no metric " + std::string(name));
-  return m->value;
 }
 bool noted(const Prediction& p, std::string_view part) {
   return std::ranges::any_of(
