@@ -58,8 +58,9 @@ class Translator {
   [[nodiscard]] std::pair<std::string_view, std::string_view> entry(std::size_t i) const;
 
  private:
-  /// What was expected, where it is of a form that is known: "1 to 8".
+  /// A message, put together in a form that is known or as it stands.
   [[nodiscard]] std::string message_in_form(std::string_view text) const;
+  /// What was expected, where it is of a form that is known: "1 to 8".
   [[nodiscard]] std::optional<std::string> expected_in_form(std::string_view expected) const;
 
   struct Catalog;
