@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cairn/evidence/readers/user_evidence.h"
+#include "dates.h"
 #include "inputs.h"
 #include "options/evidence.h"
 
@@ -17,21 +18,6 @@ Result<void> join_own(Context& context, OpenEvidence& evidence) {
   if (!std::filesystem::exists(folder)) return {};
   CAIRN_TRY(const UserEvidence own, UserEvidence::load(folder, evidence.names));
   return evidence.book.join(own.sources(), own.inference(), own.micro());
-}
-
-// YYYY, YYYY-MM or YYYY-MM-DD.
-Result<std::string> date_of(const ParsedCommand& args, const OptionSpec& option) {
-  std::string text(args.text(option).value_or(""));
-  constexpr std::string_view kForm = "dddd-dd-dd";
-  bool good = text.empty() || text.size() == 4 || text.size() == 7 || text.size() == 10;
-  for (std::size_t i = 0; good && i < text.size(); ++i) {
-    good = kForm[i] == '-' ? text[i] == '-' : text[i] >= '0' && text[i] <= '9';
-  }
-  if (good) return text;
-  return fail(bad_input(std::string(msg("not a date")))
-                  .in("--" + std::string(option.name))
-                  .got(text)
-                  .want("YYYY, YYYY-MM or YYYY-MM-DD"));
 }
 
 }  // namespace
@@ -67,8 +53,8 @@ Result<EvidenceFilter> filter_of(Context& context, const EvidenceNames& names, b
                                 SourceKind::community, SourceKind::user}) {
     if (args.text(kOfKind) == name_of(kind)) out.kinds.push_back(kind);
   }
-  CAIRN_TRY(out.from, date_of(args, kOfFrom));
-  CAIRN_TRY(out.to, date_of(args, kOfTo));
+  CAIRN_TRY(out.from, date_in(args, kOfFrom));
+  CAIRN_TRY(out.to, date_in(args, kOfTo));
   resolve(out, names);
   return out;
 }

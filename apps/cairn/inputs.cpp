@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "cairn/base/names.h"
 #include "cairn/data/csv.h"
 #include "cairn/hardware/purchase.h"
 #include "cairn/options/value.h"
+#include "dates.h"
 #include "options/deployment.h"
 #include "options/money.h"
 #include "options/selection.h"
@@ -288,25 +288,6 @@ Result<Workload> workload_of(const ParsedCommand& args) {
 
 namespace {
 
-// A day of the calendar, or its month or year alone.
-bool is_date(std::string_view text) {
-  constexpr std::string_view kForm = "dddd-dd-dd";
-  if (text.size() != 4 && text.size() != 7 && text.size() != kForm.size()) return false;
-  const bool formed = std::equal(text.begin(), text.end(), kForm.begin(), [](char c, char form) {
-    return form == '-' ? c == '-' : c >= '0' && c <= '9';
-  });
-  if (!formed) return false;
-  const auto number = [text](std::size_t from, std::size_t digits) {
-    unsigned out = 0;
-    for (const char c : text.substr(from, digits)) out = 10 * out + static_cast<unsigned>(c - '0');
-    return out;
-  };
-  const std::chrono::year year(static_cast<int>(number(0, 4)));
-  const std::chrono::month month(text.size() > 4 ? number(5, 2) : 1);
-  const std::chrono::day day(text.size() > 7 ? number(8, 2) : 1);
-  return std::chrono::year_month_day(year, month, day).ok();
-}
-
 // "rx-9070-xt:640EUR".
 Result<GivenPrice> given_price(const std::string& text, const Knowledge& knowledge) {
   const std::size_t colon = text.rfind(':');
@@ -336,13 +317,7 @@ Result<CostTerms> terms_of(const ParsedCommand& args, const Knowledge& knowledge
   t.electricity_per_kwh = args.number(kElectricityPrice).value_or(0);
   t.pue = args.number(kPue).value_or(t.pue);
   t.co2_g_per_kwh = args.number(kCo2);
-  t.price_date = args.text(kPriceDate).value_or("");
-  if (!t.price_date.empty() && !is_date(t.price_date)) {
-    return fail(bad_input("not a date")
-                    .in("--price-date")
-                    .got(t.price_date)
-                    .want("YYYY-MM-DD, YYYY-MM or YYYY"));
-  }
+  CAIRN_TRY(t.price_date, date_in(args, kPriceDate));
   for (const std::string& text : args.list(kPrice)) {
     CAIRN_TRY(GivenPrice price, given_price(text, knowledge));
     t.prices.push_back(std::move(price));

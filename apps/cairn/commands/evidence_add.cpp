@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "../dates.h"
 #include "../evidence_add_output.h"
 #include "../inputs.h"
 #include "cairn/evidence/readers/complete_row.h"
@@ -56,10 +57,10 @@ Result<EvidenceSource> source_of(const ParsedCommand& args) {
   out.kind = SourceKind::user;
   out.url = args.text(kRunUrl).value_or("");
   out.campaign = args.text(kRunCampaign).value_or("own");
-  const std::string_view date = args.text(kRunDate).value_or("");
-  out.date = date_of(date);
-  if (!date.empty() && out.date != date) {
-    return fail(bad_input("not a date").in("--date").got(date).want("YYYY-MM-DD"));
+  constexpr std::string_view kDay = "YYYY-MM-DD";
+  CAIRN_TRY(out.date, date_in(args, kRunDate));
+  if (!out.date.empty() && out.date.size() != kDay.size()) {
+    return fail(bad_input("not a date").in("--date").got(out.date).want(std::string(kDay)));
   }
   if (!out.url.empty() && !out.url.starts_with("http://") && !out.url.starts_with("https://")) {
     return fail(bad_input("not an address").in("--url").got(out.url).want("https://..."));

@@ -2,8 +2,17 @@
 
 #include "../context.h"
 #include "../options/deployment.h"
+#include "../options/workload.h"
 
 namespace cairn::cli {
+
+/// The option by which a prediction is asked for, of a run that was measured: nothing is taken
+/// where it is not said.
+constexpr OptionSpec of_the_run(OptionSpec option, std::string_view description) {
+  option.default_text = {};
+  option.description = description;
+  return option;
+}
 
 // What the file may not say of the run.
 inline constexpr OptionSpec kRunGpu{
@@ -19,26 +28,16 @@ inline constexpr OptionSpec kRunEngine{
     .metavar = "ENGINE",
     .description = msg("the engine that ran, with its release: vllm@0.11.2; llama.cpp, sglang, "
                        "tensorrt-llm, atom ...")};
-inline constexpr OptionSpec kRunWeights{
-    .name = "weights",
-    .short_name = 'w',
-    .type = OptionType::text,
-    .metavar = "FORMAT",
-    .description = msg("format of the weights that ran: bf16, fp8, awq-int4, q4_k_m ...; without "
-                       "it, a checkpoint's as published")};
+inline constexpr OptionSpec kRunWeights = of_the_run(
+    kWeights, msg("format of the weights that ran: bf16, fp8, awq-int4, q4_k_m ...; without "
+                  "it, a checkpoint's as published"));
 inline constexpr OptionSpec kRunModel{
     .name = "model",
     .short_name = 'm',
     .type = OptionType::text,
     .metavar = "MODEL",
     .description = msg("the model that ran, by a name of the catalogue (see cairn models)")};
-inline constexpr OptionSpec kRunCards{.name = "gpus",
-                                      .short_name = 'n',
-                                      .type = OptionType::integer,
-                                      .metavar = "N",
-                                      .min = 1,
-                                      .max = kMostCards,
-                                      .description = msg("number of cards that took part")};
+inline constexpr OptionSpec kRunCards = of_the_run(kCards, msg("number of cards that took part"));
 inline constexpr OptionSpec kRunNodes{.name = "nodes",
                                       .type = OptionType::integer,
                                       .metavar = "N",
@@ -50,24 +49,10 @@ inline constexpr OptionSpec kRunStack{
     .type = OptionType::text,
     .metavar = "NAME",
     .description = msg("driver or compute stack: rocm-7.0.2, vulkan-radv-25.2")};
-inline constexpr OptionSpec kRunInput{
-    .name = "input",
-    .short_name = 'i',
-    .type = OptionType::quantity,
-    .metavar = "N",
-    .unit = "tok",
-    .min = 1,
-    .max = 1e8,
-    .description = msg("tokens of a prompt, as it was asked for")};
-inline constexpr OptionSpec kRunOutput{
-    .name = "output",
-    .short_name = 'o',
-    .type = OptionType::quantity,
-    .metavar = "N",
-    .unit = "tok",
-    .min = 1,
-    .max = 1e8,
-    .description = msg("tokens generated for a prompt, as it was asked for")};
+inline constexpr OptionSpec kRunInput =
+    of_the_run(kInput, msg("tokens of a prompt, as it was asked for"));
+inline constexpr OptionSpec kRunOutput =
+    of_the_run(kOutput, msg("tokens generated for a prompt, as it was asked for"));
 inline constexpr std::string_view kRunBatchAliases[] = {"concurrency"};
 inline constexpr OptionSpec kRunBatch{
     .name = "batch",
@@ -78,14 +63,7 @@ inline constexpr OptionSpec kRunBatch{
     .min = 1,
     .max = 1e6,
     .description = msg("sequences at once, or the most requests in flight")};
-inline constexpr OptionSpec kRunRate{.name = "rate",
-                                     .short_name = 'r',
-                                     .type = OptionType::number,
-                                     .metavar = "R",
-                                     .unit = "req/s",
-                                     .min = 1e-6,
-                                     .max = 1e6,
-                                     .description = msg("requests per second that arrived")};
+inline constexpr OptionSpec kRunRate = of_the_run(kRate, msg("requests per second that arrived"));
 inline constexpr OptionSpec kRunPowerCap{.name = "power-cap",
                                          .type = OptionType::quantity,
                                          .metavar = "W",

@@ -13,10 +13,11 @@
 namespace cairn::cli {
 namespace {
 
+// The members of an object, which the caller begins and ends.
 void write_source(JsonWriter& json, const EvidenceSource& source) {
-  json.begin_object().field("key", source.key).field("url", source.url);
+  json.field("key", source.key).field("url", source.url);
   json.field("date", source.date).field("kind", name_of(source.kind));
-  json.field("campaign", source.campaign).field("confirmed", source.confirmed).end_object();
+  json.field("campaign", source.campaign).field("confirmed", source.confirmed);
 }
 
 void write_item(JsonWriter& json, const EvidenceItem& item) {
@@ -60,7 +61,10 @@ Result<Answer> run_evidence_list(Context& context) {
   std::size_t found = 0;
   evidence.book.visit([&](const EvidenceItem& item) {
     if (!matches(item, filter) || ++found > top) return;
-    write_item(json, item);
+    if (context.json) {
+      write_item(json, item);
+      return;
+    }
     table.add({item.id,
                card_of(item),
                item.model.empty() ? item.model_printed : item.model,
@@ -99,9 +103,9 @@ Result<Answer> run_evidence_show(Context& context) {
     json.end_object().key("resolved").begin_object();
     json.field("gpu", item->gpu).array("gpu_candidates", card.candidates);
     json.field("gpu_note", card.note).field("model", item->model).field("format", format);
-    json.field("engine", item->engine).end_object().key("source");
+    json.field("engine", item->engine).end_object().key("source").begin_object();
     write_source(json, *item->source);
-    json.end_object();
+    json.end_object().end_object();
     context.console.out(json.text());
     return Answer::yes;
   }
@@ -142,9 +146,8 @@ Result<Answer> run_evidence_sources(Context& context) {
     c.rows += rows[&source];
     c.kind = source.kind;
     c.newest = std::max(c.newest, std::string_view(source.date));
-    json.begin_object().field("key", source.key).field("url", source.url);
-    json.field("date", source.date).field("kind", name_of(source.kind));
-    json.field("campaign", source.campaign).field("confirmed", source.confirmed);
+    json.begin_object();
+    write_source(json, source);
     json.field("rows", rows[&source]).end_object();
   }
   json.end_array().field("campaigns", campaigns.size()).end_object();
