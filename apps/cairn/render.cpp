@@ -58,6 +58,11 @@ void write_step(JsonWriter& json, std::string_view key, const StepTime& t) {
 
 }  // namespace
 
+FitWord fit_word(bool fits, bool narrow) {
+  if (narrow) return {msg("fits narrowly"), Tone::warn};
+  return fits ? FitWord{msg("fits"), Tone::good} : FitWord{msg("does not fit"), Tone::bad};
+}
+
 Message narrow_note(const MemoryEstimate& memory) {
   return message(
       "fits narrowly: what is left is within the error of the estimate, one sigma of {} %",

@@ -11,6 +11,12 @@ namespace cairn::cli {
 
 /// The object of a memory estimate (docs/json/predict.md).
 void write_memory(JsonWriter& json, const MemoryEstimate& memory);
+/// Whether it fits, as a word to translate and its tone.
+struct FitWord {
+  std::string_view word;
+  Tone tone = Tone::plain;
+};
+FitWord fit_word(bool fits, bool narrow);
 /// What "fits narrowly" means, for an estimate that does.
 Message narrow_note(const MemoryEstimate& memory);
 /// The fields of a prediction, without opening or closing its object.

@@ -114,12 +114,11 @@ void print(const std::vector<Fit>& fits, const FitRequest& request, const std::s
     for (const DeviceMemory& d : f.memory.devices) {
       if (d.total > fullest->total) fullest = &d;
     }
-    const Cell verdict = f.memory.narrow() ? Cell(t.tr(msg("fits narrowly")), Tone::warn)
-                         : f.memory.fits   ? Cell(t.tr(msg("fits")), Tone::good)
-                                           : Cell(t.tr(msg("does not fit")), Tone::bad);
+    const FitWord verdict = fit_word(f.memory.fits, f.memory.narrow());
     table.add({cards(f), f.engine->id, f.format + (f.approximate ? "~" : ""),
                format_number(f.bits_per_weight), format(fullest->total), format(fullest->capacity),
-               verdict, format_count(static_cast<double>(f.largest_context)),
+               Cell(t.tr(verdict.word), verdict.tone),
+               format_count(static_cast<double>(f.largest_context)),
                format_count(static_cast<double>(f.largest_batch))});
   }
   context.console.out(table.render(context.console.style()));

@@ -53,21 +53,17 @@ void print_memory(const Prediction& p, Context& context) {
   for (const DeviceMemory& d : p.memory.devices) {
     // A server's cache fills what it is given: what counts is what a request needs.
     const bool fits = d.fits() && (p.memory.fits || d.required <= d.capacity);
-    const bool narrow = fits && p.memory.narrow(d);
-    const Tone tone = narrow ? Tone::warn : fits ? Tone::good : Tone::bad;
-    const std::string_view word = narrow ? msg("fits narrowly")
-                                  : fits ? msg("fits")
-                                         : msg("does not fit");
-    const std::string verdict = context.console.style().paint(tone, t.tr(word));
+    const FitWord word = fit_word(fits, fits && p.memory.narrow(d));
+    const std::string verdict = context.console.style().paint(word.tone, t.tr(word.word));
     context.console.out(fmt::format("{}: {} — {} / {}  ({})\n", d.device, verdict, format(d.total),
                                     format(d.capacity), parts_text(d.parts, t)));
   }
   if (p.memory.host > Bytes{}) {
     std::string size = format(p.memory.host);
     if (p.memory.host_lacks()) {
-      size = fmt::format("{} — {} / {}",
-                         context.console.style().paint(Tone::bad, t.tr(msg("does not fit"))), size,
-                         format(*p.memory.host_capacity));
+      const FitWord word = fit_word(false, false);
+      size = fmt::format("{} — {} / {}", context.console.style().paint(word.tone, t.tr(word.word)),
+                         size, format(*p.memory.host_capacity));
     }
     context.console.out(fmt::format("{}: {}  ({})\n", t.tr(msg("host memory")), size,
                                     parts_text(p.memory.host_parts, t)));
